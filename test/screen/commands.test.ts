@@ -37,7 +37,7 @@ test("a mode is chosen by Shift+Tab and by /mode, and the status says it", async
   await program.typeUntil(KEYS.shiftTab, "plan: Reads only");
   await program.typeUntil(KEYS.shiftTab, "auto: Works freely");
   await program.typeUntil(KEYS.shiftTab, "ask: Asks before");
-  await program.typeUntil("/mode nosuch\r", "Use one of auto, ask, plan,");
+  await program.typeUntil("/mode nosuch\r", "Use one of auto, ask (default), plan,");
   await program.typeUntil("/mode bypass\r", "Turn on bypass?");
   await program.typeUntil(KEYS.escape, "  ask · ");
   await program.typeUntil("/mode bypass\r", "Turn on bypass?");

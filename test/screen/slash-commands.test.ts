@@ -27,7 +27,7 @@ test("/diff shows what was changed, page by page; /undo takes it back, /redo bri
   await program.typeUntil("/diff\r", (screen) => /── Changes ─+ 1-/.test(screen));
   await program.typeUntil("G", (screen) => screen.includes("line 59") && !screen.includes("line 2\n"));
   // What is typed behind the letter that closes it is typed.
-  await program.typeUntil("q/undo\r", "/redo takes this back.");
+  await program.typeUntil("q/undo\r", "/redo reverts this.");
   expect(existsSync(path)).toBe(false);
   await program.typeUntil("/redo\r", "Redone:");
   expect([readFileSync(path, "utf8"), rowsOf(program).some((row) => row.includes("Rewound"))]).toEqual([

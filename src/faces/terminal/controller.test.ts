@@ -4,7 +4,6 @@ import { bareScreen, bareSession } from "../../../test/screen/bare-screen.ts";
 import type { CodingSession } from "../../coding/session/coding-session.ts";
 import type { ControlPorts } from "./commands/control.ts";
 import { Controller } from "./controller.ts";
-import { keymapOf } from "./editor/keymap.ts";
 
 /** A screen without a session, and a session that writes down what is asked of it. */
 function withoutSession() {
@@ -21,7 +20,7 @@ function withoutSession() {
   });
   const screen = bareScreen({ onAction: (action, key) => controller.act(action, key) });
   const ports = { onSession: () => undefined, elapsed: () => 0 } as unknown as ControlPorts;
-  const controller: Controller = new Controller(screen, keymapOf(), ports);
+  const controller: Controller = new Controller(screen, ports);
   const enter = (text: string): void => {
     controller.receive({ type: "text", text });
     controller.receive({ type: "key", key: "enter" });

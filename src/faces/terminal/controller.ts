@@ -1,9 +1,14 @@
+import { execFile, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { CodingSession } from "../../coding/session/coding-session.ts";
-import { errorMessage } from "../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { ownValue } from "../../core/base/json.ts";
 import { editDistance } from "../../core/base/text.ts";
 import type { Input } from "../../core/message/input.ts";
 import type { ImageBlock } from "../../core/message/message.ts";
+import { type Environment, variable } from "../../system/env.ts";
 import { EXIT } from "../../view/exit-code.ts";
 import { Control } from "./commands/control.ts";
 import { nextMode } from "./commands/first-minutes.ts";
@@ -21,8 +26,8 @@ const DOUBLE_ESCAPE_MS = 700;
 
 /** Carries out what the person wants: sends, stops, queues and runs slash commands. */
 export class Controller extends Control {
-  /** The hint tells what pressing the last key again does. */
-  #isOffered = false;
+  /** A hint says what pressing the same key again does. */
+  #isRepeatOffered = false;
   /** When Ctrl+C and Escape were pressed with nothing to stop or clear. */
   #interruptedAt = Number.NEGATIVE_INFINITY;
   #escapedAt = Number.NEGATIVE_INFINITY;
@@ -30,28 +35,28 @@ export class Controller extends Control {
   #exitCode = 0;
   readonly #shells = new Map<AbortController, RunningShell>();
   #isSwitching = false;
-  /** Actions the person asked for before there was a session. */
-  readonly #early: (() => void)[] = [];
+  /** Actions requested before the session was open. */
+  readonly #pendingActions: (() => void)[] = [];
 
   readonly #actions: { readonly [action in KeyAction]?: (key: string) => void } = {
     send: () => this.#enter(),
     queue: () => this.#queue(),
     "take-back": (key) => {
       const [, number] = /^alt\+([1-9])$/.exec(key) ?? [];
-      this.#editing.takeBack(number === undefined ? undefined : Number(number));
+      this.#editing.editQueued(number === undefined ? undefined : Number(number));
     },
     "queue-list": () => this.#openQueue(),
     escape: () => this.#escape(),
     interrupt: () => this.#interrupt(),
     leave: () => this.#leave(),
     complete: () => void this.screen.input.accept(),
-    mode: () => this.#soon(() => nextMode(this)),
+    mode: () => this.#whenOpen(() => nextMode(this)),
     details: () => openDetails(this),
     plan: () => showPlan(this),
     "search-history": () => openHistorySearch(this),
     redraw: () => this.screen.redraw(),
     suspend: () => this.ports.suspend(),
-    editor: () => this.run(this.#edit()),
+    editor: () => this.run(this.#editExternally()),
     image: () => this.run(pasteImage(this)),
   };
 
@@ -76,13 +81,13 @@ export class Controller extends Control {
   attach(session: CodingSession, isResumed: boolean): void {
     this.screen.attach(session, { isResumed });
     this.ports.onSession(session);
-    for (const work of this.#early.splice(0)) this.#trying(work);
+    for (const work of this.#pendingActions.splice(0)) this.#guarded(work);
   }
 
   receive(event: TerminalEvent): void {
-    if (this.#isOffered && event.type !== "reply") this.screen.clearHint();
-    this.#isOffered &&= event.type === "reply";
-    this.#trying(() => {
+    if (this.#isRepeatOffered && event.type !== "reply") this.screen.clearHint();
+    this.#isRepeatOffered &&= event.type === "reply";
+    this.#guarded(() => {
       if (event.type === "text" && event.text === "?" && this.screen.input.isEmpty && !this.screen.hasPanel)
         openHelp(this);
       else this.screen.handle(event);
@@ -90,7 +95,7 @@ export class Controller extends Control {
     if (event.type !== "reply") this.screen.draw();
   }
 
-  #trying(work: () => void): void {
+  #guarded(work: () => void): void {
     try {
       work();
     } catch (error) {
@@ -103,24 +108,25 @@ export class Controller extends Control {
   }
 
   send(text: string, images: readonly ImageBlock[] = []): void {
-    this.#soon(() => this.screen.session && this.#give(this.screen.session, text, images));
+    this.#whenOpen(() => this.screen.session && this.#deliver(this.screen.session, text, images));
   }
 
-  /** Runs something that needs a session, as soon as there is one. */
-  #soon(work: () => void): void {
-    if (this.screen.session === undefined) this.#early.push(work);
+  /** Runs once the session is open. */
+  #whenOpen(work: () => void): void {
+    if (this.screen.session === undefined) this.#pendingActions.push(work);
     else work();
   }
 
   /** Steers the current run, or starts a new one. If a run is stopping, waits for its end first. */
-  #give(session: CodingSession, text: string, images: readonly ImageBlock[] = []): void {
+  #deliver(session: CodingSession, text: string, images: readonly ImageBlock[] = []): void {
     const input: Input = images.length === 0 ? text : [{ type: "text", text }, ...images];
     if (session.view.state === "stopping")
-      this.run(session.stop().then(() => this.#give(session, text, images)));
+      this.run(session.stop().then(() => this.#deliver(session, text, images)));
     else if (session.view.run === undefined && session.view.state !== "running") {
-      const last = lastSaid(session);
+      const last = lastUserMessageId(session);
       const work = session.send(input).then(({ exitCode }) => {
-        if (exitCode === EXIT.session && lastSaid(session) === last) this.#giveBack(session, text, images);
+        if (exitCode === EXIT.session && lastUserMessageId(session) === last)
+          this.#returnToInput(session, text, images);
       });
       this.run(work);
     } else {
@@ -132,7 +138,7 @@ export class Controller extends Control {
   }
 
   /** Puts a message that could not be stored back into the input; if that is taken, into the held queue. */
-  #giveBack({ queue }: CodingSession, text: string, images: readonly ImageBlock[]): void {
+  #returnToInput({ queue }: CodingSession, text: string, images: readonly ImageBlock[]): void {
     const { input } = this.screen;
     if (input.isEmpty) input.replace(text, images);
     else {
@@ -142,7 +148,6 @@ export class Controller extends Control {
     this.screen.draw();
   }
 
-  /** Opens another session and closes the current one, which stays if the other cannot be opened. */
   async switchTo(open: () => Promise<CodingSession>, isResumed: boolean): Promise<void> {
     if (this.#isSwitching) return;
     this.#isSwitching = true;
@@ -160,7 +165,7 @@ export class Controller extends Control {
 
   #enter(): void {
     const { input } = this.screen;
-    if (input.takeBackslash() || this.#completes()) return;
+    if (input.takeBackslash() || this.#acceptCompletion()) return;
     const { whole, images } = input;
     const text = whole.trim();
     if (text === "") {
@@ -171,14 +176,14 @@ export class Controller extends Control {
     }
     const submit = (): boolean => this.#submit(text, () => this.send(whole, images));
     if (this.screen.session === undefined && text !== "/quit")
-      this.#early.push(() => submit() && input.isEmpty && input.replace(text, images));
+      this.#pendingActions.push(() => submit() && input.isEmpty && input.replace(text, images));
     else if (submit()) return;
     input.clear();
     this.#editing.end();
   }
 
   /** Accepts the completion. True if more text is expected: after a file, or a command with arguments. */
-  #completes(): boolean {
+  #acceptCompletion(): boolean {
     const { input } = this.screen;
     const kind = input.hasPopup ? input.accept() : undefined;
     return (
@@ -214,7 +219,7 @@ export class Controller extends Control {
 
   /** Stops the run and holds the queue, even after the message being edited is done. */
   #stopRun(session: CodingSession): void {
-    this.#editing.keepHeld();
+    this.#editing.stayHeld();
     this.run(session.stop());
   }
 
@@ -231,7 +236,7 @@ export class Controller extends Control {
       queue.move(id, to);
       return to;
     };
-    const acts: { readonly [key: string]: ((at: number, id: string) => unknown) | undefined } = {
+    const actions: { readonly [key: string]: ((at: number, id: string) => unknown) | undefined } = {
       d: (_at, id) => queue.remove(id),
       s: (_at, id) => queue.sendNow(id),
       h: () => queue.hold(),
@@ -256,10 +261,10 @@ export class Controller extends Control {
       },
       isSearched: false,
       onKey: (key, at) => {
-        const act = ownValue(acts, key);
+        const action = ownValue(actions, key);
         const id = queue.items[at]?.id;
-        if (act === undefined || id === undefined) return undefined;
-        const to = act(at, id);
+        if (action === undefined || id === undefined) return undefined;
+        const to = action(at, id);
         return typeof to === "number" ? to : at;
       },
       onChoose: (id) => this.#editing.edit(id),
@@ -276,7 +281,7 @@ export class Controller extends Control {
     this.#escapedAt = now;
     if (!input.isEmpty || session === undefined) return;
     if (isSecond) openRewind(this);
-    else if (session.view.items.length > 0) this.#offer("esc again goes back to an earlier message");
+    else if (session.view.items.length > 0) this.#offerRepeat("esc again goes back to an earlier message");
   }
 
   #interrupt(): void {
@@ -293,14 +298,14 @@ export class Controller extends Control {
     if (this.#stopShell()) return;
     const now = this.ports.elapsed();
     if (now - this.#interruptedAt < TWICE_MS) this.ports.end();
-    else this.#offer("ctrl+c again leaves");
+    else this.#offerRepeat("ctrl+c again leaves");
     this.#interruptedAt = now;
   }
 
-  /** Tells what the same key does next. Any other key withdraws that. */
-  #offer(text: string): void {
+  /** Any other key clears the hint. */
+  #offerRepeat(text: string): void {
     this.say(text);
-    this.#isOffered = true;
+    this.#isRepeatOffered = true;
   }
 
   #leave(): void {
@@ -323,9 +328,9 @@ export class Controller extends Control {
     );
   }
 
-  async #edit(): Promise<void> {
+  async #editExternally(): Promise<void> {
     const { input } = this.screen;
-    const text = await this.ports.lendTerminal(() => this.ports.writeInEditor(input.whole));
+    const text = await this.ports.lendTerminal(() => writeInEditor(input.whole, this.ports.environment));
     input.replace(text);
     this.screen.draw();
   }
@@ -338,12 +343,12 @@ function suggestion(name: string, names: readonly string[]): string {
   return near === undefined ? "/help lists all. " : `Did you mean /${near}? `;
 }
 
-function lastSaid({ view }: CodingSession): string | undefined {
+function lastUserMessageId({ view }: CodingSession): string | undefined {
   return view.items.findLast(({ type }) => type === "user")?.id;
 }
 
 async function pasteImage(control: Control): Promise<void> {
-  const bytes = await control.ports.clipboardImage();
+  const bytes = await clipboardImage();
   const image = bytes === undefined ? undefined : imageBlock(bytes);
   if (image === undefined)
     control.say(
@@ -355,7 +360,61 @@ async function pasteImage(control: Control): Promise<void> {
   }
 }
 
-/** Takes queued messages back into the input, one at a time. The queue waits until the last one is back. */
+/**
+ * Lets the person edit text in `$VISUAL`, else `$EDITOR`, which gets the terminal meanwhile. Throws
+ * `invalid_argument` if neither is set or it cannot be started.
+ */
+async function writeInEditor(text: string, environment: Environment): Promise<string> {
+  const command = variable(environment, "VISUAL") ?? variable(environment, "EDITOR");
+  if (command === undefined)
+    throw misuse("Neither VISUAL nor EDITOR is set. Set one, e.g. export EDITOR=vim.");
+  const folder = mkdtempSync(join(tmpdir(), "nano-agent-"));
+  try {
+    const path = join(folder, "message.md");
+    writeFileSync(path, text, { mode: 0o600 });
+    // It may contain options and quotes: the shell parses it, as for every other program.
+    const child = spawn("sh", ["-c", `${command} "$1"`, "sh", path], { stdio: "inherit" });
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", resolve);
+    });
+    if (code !== 0) throw misuse(`${command} ended with ${String(code)}; the text stays as it was.`);
+    return readFileSync(path, "utf8").replace(/\n$/, "");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Programs that write the clipboard's image to their output. */
+const CLIPBOARD_PROGRAMS: readonly (readonly [command: string, ...args: readonly string[]])[] = [
+  ["wl-paste", "--no-newline", "--type", "image/png"],
+  ["xclip", "-selection", "clipboard", "-target", "image/png", "-out"],
+  ["pngpaste", "-"],
+];
+
+const MAX_IMAGE_BYTES = 10_000_000;
+
+/** The bytes of the clipboard image; undefined without an image, or without a program that reads it. */
+async function clipboardImage(): Promise<Uint8Array | undefined> {
+  for (const [command, ...args] of CLIPBOARD_PROGRAMS) {
+    const bytes = await outputOf(command, args);
+    if (bytes !== undefined && bytes.length > 0) return bytes;
+  }
+  return undefined;
+}
+
+function outputOf(command: string, args: readonly string[]): Promise<Buffer | undefined> {
+  return new Promise((resolve) => {
+    execFile(
+      command,
+      args,
+      { encoding: "buffer", maxBuffer: MAX_IMAGE_BYTES, timeout: 3_000 },
+      (error, stdout) => resolve(error === null ? stdout : undefined),
+    );
+  });
+}
+
+/** Edits queued messages in the input, one at a time. The queue is held meanwhile. */
 class QueueEditing {
   readonly #control: Pick<Control, "screen" | "say">;
   /** The queue position of the message in the input, and whether the queue was held before. */
@@ -365,7 +424,6 @@ class QueueEditing {
     this.#control = control;
   }
 
-  /** Adds the input to the queue, an edited message at its old position. */
   add(text: string): void {
     const { session, input } = this.#control.screen;
     if (session === undefined) return;
@@ -376,10 +434,10 @@ class QueueEditing {
   }
 
   /**
-   * Takes back the message with that number, else the one before the message being edited, else the newest.
-   * If the queue is empty: the newest message the run has not seen yet.
+   * Edits the message with that number, else the one before the message being edited, else the newest. If the
+   * queue is empty: the newest message that the run has not received.
    */
-  takeBack(number: number | undefined): void {
+  editQueued(number: number | undefined): void {
     const { session, input } = this.#control.screen;
     if (session === undefined) return;
     const from = this.#edited?.from;
@@ -416,7 +474,7 @@ class QueueEditing {
     this.#control.say("alt+enter puts it back into the queue, enter sends it now", "muted");
   }
 
-  /** Puts the text in the input back into the queue, even if it was changed. */
+  /** Returns the text, changed or not, to the queue. */
   #putBack(): void {
     const { input } = this.#control.screen;
     const draft = input.whole.trim();
@@ -424,12 +482,12 @@ class QueueEditing {
     input.clear();
   }
 
-  /** Keeps the queue held after the message being edited is done. */
-  keepHeld(): void {
+  /** Leaves the queue held after the edit. */
+  stayHeld(): void {
     if (this.#edited !== undefined) this.#edited = { ...this.#edited, wasHeld: true };
   }
 
-  /** The message is back, sent or dropped: restores the queue to its earlier state. */
+  /** Restores the queue's state after the edited message was queued, sent or dropped. */
   end(): void {
     const edited = this.#edited;
     if (edited === undefined) return;

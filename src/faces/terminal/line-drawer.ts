@@ -70,8 +70,8 @@ export interface LineDrawerOptions extends LinePlace {
 }
 
 /**
- * Draws a run that nobody types into: answers as they are written, everything else once it is final. Earlier
- * parts of the conversation are left out.
+ * Draws a headless run: answers as they are written, everything else once it is final. Skips earlier parts of
+ * the conversation.
  */
 export class LineDrawer {
   readonly #options: LineDrawerOptions;
@@ -93,8 +93,8 @@ export class LineDrawer {
 
   draw(items: readonly ViewItem[]): void {
     for (const item of items.slice(this.#scroll.next)) if (item.type === "tool") this.#subagent(item);
-    // Text with nothing after it may be the last answer, which goes elsewhere.
-    this.#advance(items, (item) => isFinal(item) && (this.#isKept(item) || item !== items.at(-1)));
+    // The last answer goes elsewhere.
+    this.#advance(items, (item) => isFinal(item) && (this.#isPrinted(item) || item !== items.at(-1)));
   }
 
   end(items: readonly ViewItem[]): void {
@@ -111,15 +111,15 @@ export class LineDrawer {
     if (rows.length > 0) this.#options.write(this.#writer.text(rows));
   }
 
-  #isKept(item: ViewItem): boolean {
+  #isPrinted(item: ViewItem): boolean {
     return this.#options.isLive || item.type !== "answer";
   }
 
-  /** The prompt is known, a run's end has its own line, and a notice already shown needs none. */
+  /** The caller prints the prompt and the end of the run. */
   #isShown(item: ViewItem, next: ViewItem | undefined): boolean {
     if (item.type === "user" || item.type === "run_end") return false;
     if (item.type === "notice") return !this.#options.told.has(item.notice);
-    return this.#isKept(item) || (next !== undefined && next.type !== "run_end");
+    return this.#isPrinted(item) || (next !== undefined && next.type !== "run_end");
   }
 
   /** Draws a subagent's calls as they end, each with its name, because several may run. */
@@ -178,13 +178,12 @@ export interface QuestionPlace extends LinePlace {
 }
 
 const CTRL_C = "\x03";
-const HELP =
+const ANSWER_HELP =
   "Number and Enter (for a refusal with a reason: its number, a blank, the reason; Esc stops the run)";
 
 /**
- * A question below what a run has written: a line with the number of an answer answers it, and a reason may
- * follow that of a refusal. Resolves to `undefined` when Ctrl-C is pressed; a terminal that goes away
- * refuses. Rejects with the signal's reason when it aborts, and when the terminal belongs to another job.
+ * Asks a question below a run's output; the reply is a line. Resolves to `undefined` for Ctrl-C, to a refusal
+ * if the terminal disappears. Rejects with the signal's reason, and when the terminal belongs to another job.
  */
 export async function askInLines(
   question: Question,
@@ -196,19 +195,19 @@ export async function askInLines(
   const writer = new LineWriter(place);
   const { input, output } = place;
   const { context } = writer;
-  // Before the question can be seen: until then Ctrl-C would end the shell around us too.
+  // Before the question is visible: otherwise Ctrl-C would end the surrounding shell too.
   input.setRawMode?.(true);
   try {
-    output.write(writer.text([...wholeQuestion(question, context), line(HELP, { role: "muted" })]));
-    if ((await quiet(place, signal)) === "interrupted") return undefined;
-    return await answered(question, signal, place);
+    output.write(writer.text([...wholeQuestion(question, context), line(ANSWER_HELP, { role: "muted" })]));
+    if ((await waitForQuiet(place, signal)) === "interrupted") return undefined;
+    return await readReply(question, signal, place);
   } finally {
     input.setRawMode?.(false);
   }
 }
 
-/** Drops what is typed until nothing has come for a moment. */
-function quiet(
+/** Drops typed text until nothing arrives for `quietMs`. */
+function waitForQuiet(
   { input, quietMs = QUIET_MS }: QuestionPlace,
   signal: AbortSignal,
 ): Promise<"quiet" | "interrupted"> {
@@ -236,7 +235,7 @@ function quiet(
   });
 }
 
-function answered(
+function readReply(
   question: Question,
   signal: AbortSignal,
   { input, output }: QuestionPlace,
@@ -269,13 +268,13 @@ function answered(
   });
 }
 
-/** A job in the background would be stopped by reading; when in doubt it is in front. */
+/** A background job would be stopped by reading. True if unknown. */
 function isInForeground(): boolean {
   try {
     const [, , group, , , foreground] = readFileSync("/proc/self/stat", "utf8")
       .replace(/^.*\) /s, "")
       .split(" ");
-    // No terminal at all has the number -1.
+    // -1: no terminal.
     return group === foreground || foreground === "-1";
   } catch {
     return true;

@@ -1,6 +1,5 @@
-import { execFile, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { spawn } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { CodingSession, ResumeOptions } from "../../coding/session/coding-session.ts";
 import type { PreparedSession } from "../../coding/session/prepare-coding-session.ts";
@@ -8,12 +7,12 @@ import type { ConfigFile } from "../../coding/settings/config-schema.ts";
 import { userPaths } from "../../coding/settings/paths.ts";
 import type { Settings } from "../../coding/settings/settings.ts";
 import { sessionStore } from "../../coding/setup/open-session.ts";
-import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, toNanoAgentError } from "../../core/base/errors.ts";
 import type { FoundModel } from "../../providers/catalog.ts";
 import { LOCAL_MODEL } from "../../providers/model-choice.ts";
 import { type Environment, variable } from "../../system/env.ts";
 import { type EndingSignal, SIGNAL_EXITS } from "../../view/exit-code.ts";
-import { keepModel, openSetUp } from "./commands/choose-model.ts";
+import { keepModel, offerSetUp } from "./commands/choose-model.ts";
 import type { OwnPlace } from "./commands/control.ts";
 import { askForMode, askForServer, offerTrust, untrustedIn } from "./commands/first-minutes.ts";
 import { openSessions, storedSessions } from "./commands/session-pickers.ts";
@@ -25,13 +24,12 @@ import { keymapOf } from "./editor/keymap.ts";
 import { type Line, line, type ViewContext } from "./paint/line.ts";
 import { lookFor, reflowOf, reflowOfNamed, THEME_NAMES, themeForBackground } from "./paint/theme.ts";
 import { PlainScreen } from "./plain-screen.ts";
-import { Screen, type ScreenFace, type ScreenOptions } from "./screen.ts";
+import { Screen, type ScreenOptions, type SessionScreen } from "./screen.ts";
 import { Attention } from "./tty/attention.ts";
 import type { TerminalListener } from "./tty/key.ts";
 import { LineTerminal, type ScreenTerminal, TtyTerminal, watchOutsideEnds } from "./tty/tty-terminal.ts";
 import { goOnLines, headerLines, markLines } from "./views/status-line.ts";
 
-/** The ways the program is ended from outside. */
 export interface Endings {
   readonly signal: AbortSignal;
   readonly received: EndingSignal | undefined;
@@ -52,7 +50,6 @@ export interface OpenScreenOptions {
   readonly environment: Environment;
   readonly cwd: string;
   readonly prompt?: string | undefined;
-  /** True if the person chooses the session to resume. */
   readonly picks: boolean;
   readonly isResumed: boolean;
   readonly version: string;
@@ -61,12 +58,12 @@ export interface OpenScreenOptions {
   /** True if an uncaught error has been reported and is no reason to exit. */
   readonly takesError: (error: unknown) => boolean;
   readonly isPlain: boolean;
-  /** True if the folder is removed afterwards: no choice is kept, and nobody is told how to resume. */
+  /** True if the folder is removed afterwards: choices are not saved, and there is nothing to resume. */
   readonly isScratch?: boolean;
   readonly endings: Endings;
 }
 
-/** Time a run gets to end by itself when the screen closes. */
+/** Time for a run to stop when the screen closes. */
 const STOP_MS = 1_500;
 
 /** Opens the screen in this process's terminal. Resolves to the exit code once the terminal is restored. */
@@ -77,7 +74,7 @@ export function openScreen(options: OpenScreenOptions): Promise<number> {
 class ScreenProgram {
   readonly #options: OpenScreenOptions;
   readonly #terminal: ScreenTerminal;
-  readonly #screen: ScreenFace;
+  readonly #screen: SessionScreen;
   readonly #controller: Controller;
   readonly #files: FileIndex;
   readonly #attention: Attention;
@@ -86,7 +83,7 @@ class ScreenProgram {
   #isEnding = false;
   #isGone = false;
   #themeIsSet = false;
-  /** The header is printed; later conversations begin below a mark. */
+  /** Later conversations begin with a divider. */
   #hasHeader = false;
   #isNewFolder = false;
   /** The settings of the session opened last. */
@@ -100,15 +97,14 @@ class ScreenProgram {
     this.#terminal = isPlain ? new LineTerminal(streams) : new TtyTerminal(streams);
     this.#files = new FileIndex(cwd, () => this.#screen.later());
     const history = new History(() => typedBefore(sessionStore(userPaths(environment)), cwd));
-    const keymap = keymapOf();
     const parts: ScreenOptions = {
       terminal: this.#terminal,
       look: lookFor(environment),
       reflow: reflowOf(environment),
-      keymap,
+      keymap: keymapOf(),
       cwd,
       history,
-      place: placeIn(cwd, elapsed),
+      place: cachedBranchOrFolder(cwd, elapsed),
       header: (session, context, isResumed) => this.#header(session, context, isResumed),
       clock: { now: () => Date.now(), elapsed },
       sources: {
@@ -120,17 +116,15 @@ class ScreenProgram {
     };
     this.#screen = isPlain ? new PlainScreen(parts) : new Screen(parts);
     this.#attention = new Attention({ terminal: this.#terminal, environment, cwd, elapsed, isPlain });
-    this.#controller = new Controller(this.#screen, keymap, {
+    this.#controller = new Controller(this.#screen, {
       cwd,
       environment,
       isScratch,
       elapsed,
       openSession: (resume) => this.#openSession(resume === undefined ? { fresh: true } : { resume }),
       onSession: (session) => this.#attention.watch(session),
-      lendTerminal: (use) => this.#lend(use),
+      lendTerminal: (use) => this.#withTerminal(use),
       suspend: () => this.#suspend(),
-      writeInEditor: (text) => writeInEditor(text, environment),
-      clipboardImage,
       end: () => void this.#end(),
       setTheme: (name) => this.#setTheme(name),
     });
@@ -150,12 +144,11 @@ class ScreenProgram {
 
   async run(): Promise<number> {
     const leaveNow = (): void => this.#terminal.leaveNow();
-    const crashed = (error: unknown): void => this.#crash(error);
-    const continued = (): void => this.#continued();
+    const onCrash = (error: unknown): void => this.#crash(error);
+    const onContinue = (): void => this.#resumeAfterStop();
     process.on("exit", leaveNow);
-    process.on("uncaughtException", crashed);
-    process.on("SIGCONT", continued);
-    // While the terminal is lent out, nothing else keeps the process alive.
+    process.on("uncaughtException", onCrash);
+    process.on("SIGCONT", onContinue);
     let isOrphaned = false;
     const unwatch = watchOutsideEnds({
       onLastMoment: () => {
@@ -180,7 +173,7 @@ class ScreenProgram {
     try {
       this.#terminal.enter(this.#listener);
       this.#screen.resume();
-      await this.#begin();
+      await this.#start();
       const code = await this.#ended.promise;
       // On any other exit Node would restore the initial terminal modes, although the shell is using it.
       if (isOrphaned) process.kill(process.pid, "SIGKILL");
@@ -190,8 +183,8 @@ class ScreenProgram {
       this.#terminal.leaveNow();
       unwatch();
       process.off("exit", leaveNow);
-      process.off("uncaughtException", crashed);
-      process.off("SIGCONT", continued);
+      process.off("uncaughtException", onCrash);
+      process.off("SIGCONT", onContinue);
     }
   }
 
@@ -200,19 +193,18 @@ class ScreenProgram {
     this.#hasHeader = true;
     const { version } = this.#options;
     const isModeAsked = this.#settings?.config.sources.get("permissionMode") === "command line";
-    return headerLines({ info, version, tellsMode: this.#isNewFolder || isModeAsked }, context);
+    return headerLines(info, version, this.#isNewFolder || isModeAsked, context);
   }
 
-  #settle({ theme, keys, notifications }: ConfigFile): void {
+  #applySettings({ theme, keys, notifications }: ConfigFile): void {
     if (theme !== undefined && theme !== "auto") this.#setTheme(theme);
     if (notifications === false) this.#attention.silence();
     const keymap = keymapOf(keys);
-    this.#screen.setKeymap(keymap);
-    this.#controller.keymap = keymap;
+    this.#screen.keymap = keymap;
     for (const fault of keymap.faults) this.#screen.print([line(fault, { role: "warning" })]);
   }
 
-  async #begin(): Promise<void> {
+  async #start(): Promise<void> {
     const { picks, prompt, isResumed } = this.#options;
     const send = (): void => {
       if (prompt !== undefined) this.#controller.send(prompt);
@@ -246,17 +238,19 @@ class ScreenProgram {
       this.#offerTrust();
     } catch (error) {
       const known = toNanoAgentError(error);
-      if (known.code === "missing_credentials")
-        openSetUp(this.#controller, {
-          again: () => this.#controller.run(this.#open(isResumed)),
-          demo: () => this.#controller.run(this.#lend(() => ownCommandOnTerminal(["demo"], this.#options))),
-          leave: () => void this.#end(CREDENTIALS),
-        });
+      if (known.code === "missing_credentials") this.#controller.run(this.#setUp(isResumed));
       else {
         await this.#leave([]);
         throw error;
       }
     }
+  }
+
+  async #setUp(isResumed: boolean): Promise<void> {
+    const watchDemo = (): Promise<void> =>
+      this.#withTerminal(() => ownCommandOnTerminal(["demo"], this.#options));
+    if (await offerSetUp(this.#controller, watchDemo)) await this.#open(isResumed);
+    else await this.#end(CREDENTIALS);
   }
 
   /** Asks, before anything is said in a new folder, how much the agent may do there. */
@@ -286,14 +280,14 @@ class ScreenProgram {
         return isYes;
       },
     });
-    if (this.#settings === undefined) this.#settle(prepared.settings.config.values);
+    if (this.#settings === undefined) this.#applySettings(prepared.settings.config.values);
     this.#settings = prepared.settings;
     return await prepared.open();
   }
 
   #reply(text: string): void {
     const reflow = reflowOfNamed(text);
-    if (reflow !== undefined) this.#screen.setReflow(reflow);
+    if (reflow !== undefined) this.#screen.reflow = reflow;
     const theme = this.#themeIsSet ? undefined : themeForBackground(text);
     const { look } = this.#screen;
     if (theme !== undefined && look.theme !== "ansi" && look.theme !== theme)
@@ -307,7 +301,7 @@ class ScreenProgram {
     this.#screen.setLook({ ...this.#screen.look, theme });
   }
 
-  async #lend<T>(use: () => Promise<T>): Promise<T> {
+  async #withTerminal<T>(use: () => Promise<T>): Promise<T> {
     this.#screen.pause();
     await this.#terminal.leave();
     try {
@@ -324,8 +318,8 @@ class ScreenProgram {
     void this.#terminal.leave().then(() => process.kill(0, "SIGTSTP"));
   }
 
-  /** The process continues: another program may have changed the terminal's modes meanwhile. */
-  #continued(): void {
+  /** Another program may have changed the terminal's modes meanwhile. */
+  #resumeAfterStop(): void {
     if (this.#isEnding) return;
     this.#terminal.leaveNow();
     this.#terminal.enter(this.#listener);
@@ -350,19 +344,19 @@ class ScreenProgram {
     if (this.#isEnding) return;
     this.#isEnding = true;
     const { session, input } = this.#screen;
-    // Text being written when a signal came is kept in the queue for the next time.
+    // A signal saves unsent text in the queue.
     if (session !== undefined && code !== undefined && input.whole.trim() !== "") {
       session.queue.hold();
       session.queue.add(input.whole, input.images);
     }
     if (session?.view.run !== undefined)
-      await Promise.race([session.stop().catch(() => undefined), after(STOP_MS)]);
-    const isStored = (await Promise.race([session?.queue.isStored(), after(STOP_MS)])) === true;
+      await Promise.race([session.stop().catch(() => undefined), delay(STOP_MS)]);
+    const isStored = (await Promise.race([session?.queue.isStored(), delay(STOP_MS)])) === true;
     const { width } = this.#screen.context;
     await this.#leave(this.#options.isScratch === true ? [] : goOnLines(session, { isStored, width }));
     if (session !== undefined) {
       const ended = (): true => true;
-      const isClosed = await Promise.race([session.close().then(ended, ended), after(STOP_MS * 2)]);
+      const isClosed = await Promise.race([session.close().then(ended, ended), delay(STOP_MS * 2)]);
       if (isClosed === undefined) session.killNow();
     }
     this.#ended.resolve(code ?? this.#controller.exitCode);
@@ -379,67 +373,16 @@ const HANGUP = 129;
 const CREDENTIALS = 41;
 const FAILED = 1;
 
-function after(ms: number): Promise<undefined> {
+function delay(ms: number): Promise<undefined> {
   return new Promise((resolve) => {
     setTimeout(() => resolve(undefined), ms).unref();
   });
 }
 
-/** True if the screen is lines only: on request, without a cursor, or for a screen reader. */
+/** Lines only: on request, without a cursor, or for a screen reader. */
 export function wantsPlain(environment: Environment): boolean {
-  const asked = variable(environment, "NANO_AGENT_PLAIN") ?? "0";
-  return variable(environment, "TERM") === "dumb" || !["0", "false"].includes(asked);
-}
-
-/**
- * Lets the person edit text in `$VISUAL`, else `$EDITOR`, which gets the terminal meanwhile. Throws
- * `invalid_argument` if neither is set or it cannot be started.
- */
-async function writeInEditor(text: string, environment: Environment): Promise<string> {
-  const command = variable(environment, "VISUAL") ?? variable(environment, "EDITOR");
-  if (command === undefined)
-    throw misuse("Neither VISUAL nor EDITOR is set. Set one, e.g. export EDITOR=vim.");
-  const folder = mkdtempSync(join(tmpdir(), "nano-agent-"));
-  try {
-    const path = join(folder, "message.md");
-    writeFileSync(path, text, { mode: 0o600 });
-    // It may contain options and quotes: the shell parses it, as for every other program.
-    const child = spawn("sh", ["-c", `${command} "$1"`, "sh", path], { stdio: "inherit" });
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", resolve);
-    });
-    if (code !== 0) throw misuse(`${command} ended with ${String(code)}; the text stays as it was.`);
-    return readFileSync(path, "utf8").replace(/\n$/, "");
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** Programs that write the clipboard image to their output, with the systems that have them. */
-const PROGRAMS: readonly (readonly [command: string, ...args: readonly string[]])[] = [
-  ["wl-paste", "--no-newline", "--type", "image/png"],
-  ["xclip", "-selection", "clipboard", "-target", "image/png", "-out"],
-  ["pngpaste", "-"],
-];
-
-const MAX_BYTES = 10_000_000;
-
-/** The bytes of the clipboard image; undefined if there is none or no program can read it. */
-async function clipboardImage(): Promise<Uint8Array | undefined> {
-  for (const [command, ...args] of PROGRAMS) {
-    const bytes = await outputOf(command, args);
-    if (bytes !== undefined && bytes.length > 0) return bytes;
-  }
-  return undefined;
-}
-
-function outputOf(command: string, args: readonly string[]): Promise<Buffer | undefined> {
-  return new Promise((resolve) => {
-    execFile(command, args, { encoding: "buffer", maxBuffer: MAX_BYTES, timeout: 3_000 }, (error, stdout) =>
-      resolve(error === null ? stdout : undefined),
-    );
-  });
+  const setting = variable(environment, "NANO_AGENT_PLAIN") ?? "0";
+  return variable(environment, "TERM") === "dumb" || !["0", "false"].includes(setting);
 }
 
 function ownCommandOnTerminal(words: readonly string[], { cwd, environment }: OwnPlace): Promise<void> {
@@ -455,16 +398,15 @@ function ownCommandOnTerminal(words: readonly string[], { cwd, environment }: Ow
   });
 }
 
-/** How long a repository's state counts as fresh. */
 const FRESH_MS = 2_000;
 
-/** {@link placeOf} for frames, which are frequent: looks again only after {@link FRESH_MS}. */
-function placeIn(cwd: string, elapsed: () => number): () => string {
+/** Read again only after {@link FRESH_MS}: each frame asks. */
+function cachedBranchOrFolder(cwd: string, elapsed: () => number): () => string {
   let place = "";
   let readAt = Number.NEGATIVE_INFINITY;
   return () => {
     if (elapsed() - readAt >= FRESH_MS) {
-      place = placeOf(cwd);
+      place = branchOrFolder(cwd);
       readAt = elapsed();
     }
     return place;
@@ -472,7 +414,7 @@ function placeIn(cwd: string, elapsed: () => number): () => string {
 }
 
 /** The branch of the folder's repository, else the folder's name. */
-function placeOf(cwd: string): string {
+function branchOrFolder(cwd: string): string {
   for (let folder = cwd; ; folder = dirname(folder)) {
     const branch = branchIn(folder);
     if (branch !== undefined) return branch;
@@ -494,7 +436,7 @@ function branchIn(folder: string): string | undefined {
     const head = readFileSync(join(place, "HEAD"), "utf8").trim();
     return head.startsWith("ref: refs/heads/") ? head.slice(16) : head.slice(0, 8);
   } catch {
-    // No repository here.
+    // Not a repository.
     return undefined;
   }
 }

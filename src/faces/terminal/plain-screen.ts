@@ -1,18 +1,14 @@
 import type { CodingSession } from "../../coding/session/coding-session.ts";
 import { withHiddenShown } from "../../core/base/hidden-characters.ts";
-import { isFinal } from "../../view/blocks.ts";
 import type { Question, QuestionReply } from "../../view/question.ts";
 import { questionKind } from "../../view/question-kind.ts";
 import { fieldHint, ValueForm } from "../../view/value-form.ts";
-import { InputLine } from "./editor/input-line.ts";
 import { plainText } from "./line-drawer.ts";
-import { type Line, line, type ViewContext } from "./paint/line.ts";
-import { type Look, marksOf } from "./paint/theme.ts";
+import { type Line, line } from "./paint/line.ts";
 import { type OpenedPanel, QUIET_MS } from "./panels/panel.ts";
-import type { ScreenFace, ScreenOptions } from "./screen.ts";
+import { SessionScreen } from "./screen.ts";
 import type { TerminalEvent } from "./tty/key.ts";
 import { numberedReply, wholeQuestion } from "./views/question-lines.ts";
-import { Scroll } from "./views/rows.ts";
 
 /** The prompt appears after this long without other output. */
 const PROMPT_MS = 50;
@@ -24,106 +20,47 @@ const SCREEN_COMMANDS = /^\/(?:stop|quit|exit)\s*$/;
  * The screen as lines: never redraws, never moves the cursor. Questions and lists are numbered, and the next
  * line typed answers them.
  */
-export class PlainScreen implements ScreenFace {
-  readonly input: InputLine;
-  readonly question: undefined;
-  // Written lines stay: they and hints belong to the terminal, and no key affects them.
-  readonly redraw: () => void = nothing;
-  readonly repaint: () => void = nothing;
-  readonly resized: () => void = nothing;
-  readonly setReflow: () => void = nothing;
-  readonly setKeymap: () => void = nothing;
-  readonly clearHint: () => void = nothing;
-  readonly #options: ScreenOptions;
-  readonly #scroll = { now: new Scroll() };
-  #look: Look;
-  #session: CodingSession | undefined;
-  #detach: readonly (() => void)[] = [];
+export class PlainScreen extends SessionScreen {
+  protected override readonly greeting: readonly Line[] = [line("Write a message, or /help.")];
+  /** The question last written. */
   #asked: Question | undefined;
   /** The form for the value asked for, unless the question is a choice. */
   #form: ValueForm | undefined;
   /** When the question was written. */
   #askedAt = 0;
   /** The question that the person's line answered, or ended with its run. */
-  #settled: string | undefined;
-  /** A question or list closed by itself: the next line may have been meant for it. */
+  #settledId: string | undefined;
+  /** A question or list was closed by the program: the next line may have been meant for it. */
   #isStale = false;
   #panel: OpenedPanel | undefined;
   /** Takes the next line for the panel. */
   #takeLine: ((text: string) => void) | undefined;
   #typed = "";
-  #isPaused = true;
   #isPrompting = false;
   #isWorking = false;
   #timer: NodeJS.Timeout | undefined;
-
-  constructor(options: ScreenOptions) {
-    this.#options = options;
-    this.#look = options.look;
-    this.input = new InputLine(options);
-  }
-
-  get session(): CodingSession | undefined {
-    return this.#session;
-  }
-
-  get look(): Look {
-    return this.#look;
-  }
 
   get hasPanel(): boolean {
     return this.#panel !== undefined || this.#asked !== undefined;
   }
 
-  get context(): ViewContext {
-    const { terminal, clock } = this.#options;
-    return {
-      width: Math.max(20, terminal.size.columns),
-      marks: marksOf(this.#look),
-      now: clock.now(),
-      details: false,
-    };
-  }
-
-  attach(session: CodingSession, { isResumed }: { readonly isResumed: boolean }): void {
-    this.detach();
-    this.#session = session;
+  override attach(session: CodingSession, how: { readonly isResumed: boolean }): void {
     this.#asked = undefined;
     this.#form = undefined;
     this.#isStale = false;
-    this.#scroll.now = new Scroll();
-    this.#scroll.now.print(this.#options.header?.(session, this.context, isResumed) ?? []);
-    if (isResumed) this.#scroll.now.open(session.view.items, this.context);
-    this.#detach = [
-      session.onChange(({ reset }) => {
-        if (reset === true) this.#scroll.now.restart(session.view.items);
-        this.draw();
-      }),
-      session.onQuestion(() => this.draw()),
-    ];
-    this.print([line("Write a message, or /help.")]);
-  }
-
-  detach(): void {
-    for (const end of this.#detach) end();
-    this.#session = undefined;
+    super.attach(session, how);
   }
 
   handle(event: TerminalEvent): void {
     if (event.type === "text") this.#typed += event.text;
     if (event.type !== "key") return;
-    if (event.key === "ctrl+d") this.#options.onAction("leave", "");
+    if (event.key === "ctrl+d") this.options.onAction("leave", "");
     else if (event.key === "enter") {
       this.#isPrompting = false;
       const text = this.#typed;
       this.#typed = "";
       this.#take(text);
     }
-    this.draw();
-  }
-
-  print(lines: readonly Line[]): void {
-    this.#scroll.now.print(lines);
     this.draw();
   }
 
@@ -143,28 +80,26 @@ export class PlainScreen implements ScreenFace {
     this.#panel = undefined;
     this.#takeLine = undefined;
     // A number too high for the list does not answer a question above it.
-    this.#askedAt = this.#options.clock.elapsed();
+    this.#askedAt = this.options.clock.elapsed();
   }
 
   draw(): void {
-    if (this.#isPaused) return;
-    const session = this.#session;
-    const { final } = this.#scroll.now.advance(session?.view.items ?? [], this.context, isFinal);
-    this.#write(final);
-    const [question] = session?.questions ?? [];
+    if (this.isPaused) return;
+    const { question } = this;
+    this.#write(this.advance().final);
     if (question?.id !== this.#asked?.id) {
-      if (this.#asked !== undefined && this.#asked.id !== this.#settled) this.#goAway("question");
+      if (this.#asked !== undefined && this.#asked.id !== this.#settledId) this.#reportClosed("question");
       this.#form = undefined;
       if (question !== undefined) this.#ask(question);
       this.#asked = question;
     }
-    const isWorking = session?.view.run !== undefined;
+    const isWorking = this.session?.view.run !== undefined;
     if (isWorking && !this.#isWorking) this.#write([line("(working; /stop ends it)")]);
     this.#isWorking = isWorking;
     this.#promptSoon();
   }
 
-  #goAway(what: "question" | "list"): void {
+  #reportClosed(what: "question" | "list"): void {
     this.#isStale = true;
     this.#write([line(`(the ${what} is closed)`)]);
   }
@@ -173,9 +108,9 @@ export class PlainScreen implements ScreenFace {
     // The next number must not answer a list above, nor a number meant for the list answer the question.
     if (this.#panel !== undefined) {
       this.#panel.handle({ type: "key", key: "escape" });
-      this.#goAway("list");
+      this.#reportClosed("list");
     }
-    this.#askedAt = this.#options.clock.elapsed();
+    this.#askedAt = this.options.clock.elapsed();
     const { type, schema = {} } = question;
     this.#form = type === "elicitation" ? new ValueForm(schema) : undefined;
     if (this.#form === undefined)
@@ -214,39 +149,23 @@ export class PlainScreen implements ScreenFace {
     clearTimeout(this.#timer);
     if (this.#isPrompting) return;
     this.#timer = setTimeout(() => {
-      const isWorking = this.#session?.view.run !== undefined;
-      if (this.#isPaused || this.#session === undefined || (isWorking && !this.hasPanel)) return;
-      this.#options.terminal.write("> ");
+      const isWorking = this.session?.view.run !== undefined;
+      if (this.isPaused || this.session === undefined || (isWorking && !this.hasPanel)) return;
+      this.options.terminal.write("> ");
       this.#isPrompting = true;
     }, PROMPT_MS);
   }
 
-  later(): void {
-    this.draw();
-  }
-
-  setLook(look: Look): void {
-    this.#look = look;
-  }
-
-  resume(): void {
-    this.#isPaused = false;
-  }
-
   pause(): void {
-    this.#isPaused = true;
+    this.isPaused = true;
     clearTimeout(this.#timer);
   }
 
   finish(lines: readonly Line[]): void {
-    if (this.#isPaused) return;
-    const { final, live } = this.#scroll.now.advance(
-      this.#session?.view.items ?? [],
-      this.context,
-      () => true,
-    );
+    if (this.isPaused) return;
+    const { final, live } = this.advance(true);
     this.#write([...final, ...live(), ...lines]);
-    if (this.#isPrompting) this.#options.terminal.write("\n");
+    if (this.#isPrompting) this.options.terminal.write("\n");
     this.pause();
   }
 
@@ -258,9 +177,9 @@ export class PlainScreen implements ScreenFace {
     if (this.#takeLine !== undefined) this.#takeLine(text);
     else if (isCommand || question === undefined) {
       if (!isCommand && this.#isTooSoon(isStale)) return;
-      if (SCREEN_COMMANDS.test(text)) this.#settled = question?.id;
+      if (SCREEN_COMMANDS.test(text)) this.#settledId = question?.id;
       this.input.replace(text);
-      this.#options.onAction("send", "");
+      this.options.onAction("send", "");
     } else if (this.#isTooSoon(isStale)) return;
     else if (this.#form !== undefined) this.#fill(question, this.#form, text);
     else {
@@ -272,7 +191,7 @@ export class PlainScreen implements ScreenFace {
 
   /** True if the line may have been begun for an earlier prompt. */
   #isTooSoon(isStale: boolean): boolean {
-    const isTooSoon = this.#asked !== undefined && this.#options.clock.elapsed() - this.#askedAt < QUIET_MS;
+    const isTooSoon = this.#asked !== undefined && this.options.clock.elapsed() - this.#askedAt < QUIET_MS;
     if (isStale) this.#write([line("(That prompt has closed. Please enter it again.)")]);
     else if (isTooSoon) this.#write([line("(This came too soon to be an answer. Please enter it again.)")]);
     return isStale || isTooSoon;
@@ -289,18 +208,14 @@ export class PlainScreen implements ScreenFace {
   }
 
   #reply({ id }: Question, reply: QuestionReply): void {
-    this.#settled = id;
-    this.#session?.answer(id, reply);
+    this.#settledId = id;
+    this.session?.answer(id, reply);
   }
 
   #write(rows: readonly Line[]): void {
     if (rows.length === 0) return;
-    const text = plainText(rows, this.#look);
-    this.#options.terminal.write(`${this.#isPrompting ? "\n" : ""}${text}`);
+    const text = plainText(rows, this.look);
+    this.options.terminal.write(`${this.#isPrompting ? "\n" : ""}${text}`);
     this.#isPrompting = false;
   }
-}
-
-function nothing(): void {
-  // There is nothing to do.
 }

@@ -12,8 +12,8 @@ export function columnsOf(text: string): number {
 }
 
 /**
- * Most cells text can take: on a terminal that draws each character separately, and in two cells whatever
- * some terminals draw in two. It must not contain control characters.
+ * Maximum cells of text on any terminal: each character is drawn separately, ambiguous ones in two cells. It
+ * must not contain control characters.
  */
 export function mostColumnsOf(text: string): number {
   if (NARROW.test(text)) return text.length;
@@ -38,17 +38,14 @@ export function graphemeColumns(cluster: string): number {
   return columns;
 }
 
-/**
- * Splits text into pieces of at most `width` columns, at least one piece. A `width` below 2 counts as 2.
- * `measure` counts the columns of text.
- */
-export function wrapColumns(line: string, width: number, measure: Measure = columnsOf): readonly string[] {
+/** Splits text into pieces of at most `width` columns, at least one piece. A `width` below 2 counts as 2. */
+export function wrapColumns(line: string, width: number): readonly string[] {
   const limit = Math.max(2, width);
   const pieces: string[] = [];
   let rest = line;
   for (;;) {
     // A cluster wider than a row, such as a letter under a hundred marks, is split.
-    const piece = firstColumns(rest, limit, measure) || firstCharacters(rest, limit, measure);
+    const piece = firstColumns(rest, limit) || firstCharacters(rest, limit);
     pieces.push(piece);
     if (piece.length === rest.length) return pieces;
     rest = rest.slice(piece.length);
@@ -56,24 +53,24 @@ export function wrapColumns(line: string, width: number, measure: Measure = colu
 }
 
 /** As many single characters as fit `width` columns; at least one, if there is any. */
-function firstCharacters(text: string, width: number, measure: Measure): string {
+function firstCharacters(text: string, width: number): string {
   let columns = 0;
   let end = 0;
   for (const char of text.slice(0, width * MAX_CLUSTER)) {
-    columns += measure(char);
+    columns += columnsOf(char);
     if (columns > width && end > 0) break;
     end += char.length;
   }
   return text.slice(0, end);
 }
 
-export function firstColumns(text: string, width: number, measure: Measure = columnsOf): string {
+export function firstColumns(text: string, width: number): string {
   if (text.length <= width && NARROW.test(text)) return text;
   let columns = 0;
   let end = 0;
   // No grapheme of a given width has more characters than this; the rest cannot fit.
   for (const cluster of graphemes(text.slice(0, (width + 1) * MAX_CLUSTER))) {
-    columns += measure(cluster);
+    columns += columnsOf(cluster);
     if (columns > width) break;
     end += cluster.length;
   }
@@ -87,7 +84,7 @@ export function fitColumns(text: string, width: number): string {
   return width < 1 ? "" : `${firstColumns(text, width - 1)}…`;
 }
 
-/** Created on first use: it loads more of the runtime than most runs ever need. */
+/** Created on first use: costly to load, and most runs need none. */
 const LAZY = {
   get segmenter(): Intl.Segmenter {
     const value = new Intl.Segmenter("en", { granularity: "grapheme" });

@@ -1,7 +1,7 @@
 import { isRecord } from "../../core/base/json.ts";
 
-export function markedText(mark: string, text: string): string {
-  return `${mark} ${text.replaceAll("\n", `\n${mark} `)}`;
+function prefixLines(prefix: string, text: string): string {
+  return `${prefix} ${text.replaceAll("\n", `\n${prefix} `)}`;
 }
 
 /** Edits as a call gives them, old and new text line by line; `undefined` if they are not edits. */
@@ -13,7 +13,7 @@ export function editsText(edits: unknown): string | undefined {
 function editText(edit: unknown): string | undefined {
   const { old_string, new_string, replace_all, ...more } = isRecord(edit) ? edit : {};
   if (typeof old_string !== "string" || typeof new_string !== "string") return undefined;
-  const lines = [markedText("-", old_string), markedText("+", new_string)];
+  const lines = [prefixLines("-", old_string), prefixLines("+", new_string)];
   if (replace_all === true) lines.push("(everywhere in the file)");
   if (Object.keys(more).length > 0) lines.push(JSON.stringify(more));
   return lines.join("\n");

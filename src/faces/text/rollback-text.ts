@@ -13,29 +13,34 @@ const MAX_LINES = 200;
 
 export interface RollbackTelling {
   readonly isDry: boolean;
-  /** The place where the reader types commands. */
+  /** Where the reader types commands. */
   readonly on: "shell" | "screen";
 }
 
-export function rollbackText(report: RollbackReport, telling: RollbackTelling): string {
-  const { isDry, on } = telling;
+export function rollbackText(report: RollbackReport, options: RollbackTelling): string {
+  const { isDry, on } = options;
   const { changes, left, failed, omitted } = report;
-  const sections = [headline(report, telling)];
-  if (report.status !== "refused") sections.push(...listed(files(changes).map(describeChange)));
-  const lost = left.filter(({ reason }) => report.status !== "refused" || !isOthers(reason));
-  const others = left.filter(({ reason }) => report.status === "refused" && isOthers(reason));
-  sections.push(...listed(others.map((each) => leftLine(each, report, on))));
+  const sections = [headline(report, options)];
+  if (report.status !== "refused") sections.push(...listLines(files(changes).map(describeChange)));
+  const lost = left.filter(({ reason }) => report.status !== "refused" || !isOthersChange(reason));
+  const others = left.filter(({ reason }) => report.status === "refused" && isOthersChange(reason));
+  sections.push(...listLines(others.map((each) => leftLine(each, report, on))));
   if (others.length > 0) sections.push(advice(report, on));
   if (lost.length > 0)
-    sections.push("Left as it is:", ...listed(lost.map((each) => leftLine(each, report, on))));
+    sections.push("Left as it is:", ...listLines(lost.map((each) => leftLine(each, report, on))));
   const kept = failed.filter(({ isKeptFolder }) => isKeptFolder === true);
   const broken = failed.filter(({ isKeptFolder }) => isKeptFolder !== true);
-  if (kept.length > 0) sections.push("Left as it is:", ...listed(kept.map(failedLine)));
-  if (broken.length > 0) sections.push("Failed:", ...listed(broken.map(failedLine)));
+  if (kept.length > 0) sections.push("Left as it is:", ...listLines(kept.map(failedLine)));
+  if (broken.length > 0) sections.push("Failed:", ...listLines(broken.map(failedLine)));
   if (omitted.length > 0)
-    sections.push("Not covered, so changes there were not put back:", ...listed(omitted.map(omissionLine)));
+    sections.push(
+      "Not covered, so changes there were not put back:",
+      ...listLines(omitted.map(omissionLine)),
+    );
   if (report.status === "done" && report.direction === "undo" && !isDry)
-    sections.push(`${on === "screen" ? "/redo" : "nano-agent redo"} takes this back.`);
+    sections.push(
+      `${on === "screen" ? "/redo" : "nano-agent redo"} reverts this. Git commits stay as they are.`,
+    );
   return `${sections.join("\n")}\n`;
 }
 
@@ -109,12 +114,12 @@ const OMISSIONS: { readonly [reason in OmissionReason]: string } = {
   failed: "could not be looked at",
 };
 
-function isOthers(reason: Obstacle): boolean {
+function isOthersChange(reason: Obstacle): boolean {
   return reason === "changed" || reason === "changed_between";
 }
 
 function leftLine({ path, reason }: LeftPath, report: RollbackReport, on: RollbackTelling["on"]): string {
-  // A redo returns to no turn that could be named, and whatever it leaves stays.
+  // A redo has no turn to name, and what it leaves stays.
   const forced = reason === "not_kept" && report.direction === "undo" && report.to !== undefined;
   const force = on === "screen" ? "/undo force" : `nano-agent undo${turnOf(report)} --force`;
   const more = forced ? `; ${force} removes it` : "";
@@ -129,13 +134,13 @@ function omissionLine({ path, reason }: Omission): string {
   return `${path === "" ? "the workspace" : shownPath(path)}: ${OMISSIONS[reason]}`;
 }
 
-/** Folders come and go with their files, unless nothing else is there to report. */
+/** Omits folders, unless only folders changed. */
 function files(changes: readonly FileChange[]): readonly FileChange[] {
   const found = changes.filter(({ before, after }) => before?.type !== "folder" && after?.type !== "folder");
   return found.length === 0 ? changes : found;
 }
 
-function listed(lines: readonly string[]): string[] {
+function listLines(lines: readonly string[]): string[] {
   const shown = lines.slice(0, MAX_LINES).map((line) => `  ${terminalLine(line, 500)}`);
   return lines.length > MAX_LINES ? [...shown, `  and ${lines.length - MAX_LINES} more`] : shown;
 }

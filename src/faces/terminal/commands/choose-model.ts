@@ -8,10 +8,9 @@ import { type Line, span } from "../paint/line.ts";
 import type { PickerItem } from "../panels/picker.ts";
 import { type Control, ownCommand, recordsIn } from "./control.ts";
 
-/** A row of the list: a model, with the variable its provider's key is missing from; or another server. */
+/** `missing`: the variable for the provider's key, if there is no key. */
 type ModelChoice = { readonly name: string; readonly missing?: string | undefined } | "server";
 
-/** Lets the person choose a model, with windows and prices; `/model NAME` takes it directly. */
 export async function chooseModel(control: Control, args: string): Promise<void> {
   if (args !== "") {
     await setModel(control, args);
@@ -32,11 +31,11 @@ export async function chooseModel(control: Control, args: string): Promise<void>
       0,
       items.findIndex(({ value }) => value !== "server" && value.name === model),
     ),
-    side: {
-      row: () => effortRow(chosen),
-      turn: (by) => {
-        chosen = Math.max(0, Math.min(EFFORTS.length - 1, chosen + by));
-      },
+    side: () => effortRow(chosen),
+    onKey: (key, at) => {
+      if (key !== "left" && key !== "right") return undefined;
+      chosen = Math.max(0, Math.min(EFFORTS.length - 1, chosen + (key === "left" ? -1 : 1)));
+      return at;
     },
     keys: [control.ports.isScratch === true ? "enter use" : "enter use, also at the next start"],
     onChoose: (choice) => control.run(useModel(control, choice, suffix())),
@@ -61,8 +60,8 @@ async function useModel(control: Control, choice: ModelChoice, suffix: string): 
   const [provider = "", ...id] = choice === "server" ? [] : choice.name.split("/");
   const name =
     choice === "server"
-      ? await giveBaseUrl(control)
-      : await pasteKey(control, { provider, id: id.join("/") });
+      ? await promptForServer(control)
+      : await promptForKey(control, { provider, id: id.join("/") });
   if (name !== undefined) await setModel(control, name + suffix);
 }
 
@@ -82,16 +81,15 @@ export async function keepModel({ ports }: Control, name: string): Promise<boole
   return true;
 }
 
-/** Loads the model setup only when it is needed. */
 const loadSetUp = () => import("../../../coding/setup/model-setup.ts");
 
-/** The same models under another name. */
-const DOUBLES: ReadonlySet<unknown> = new Set(["openai-chat", "openai-responses"]);
+/** They list the models of `openai` again. */
+const DUPLICATE_PROVIDERS: ReadonlySet<unknown> = new Set(["openai-chat", "openai-responses"]);
 
 /** The usable models first: those with a key or on a local server; another server last. */
 function modelItems(json: string, current: string): readonly PickerItem<ModelChoice>[] {
   const items = recordsIn(json).flatMap((row): readonly PickerItem<ModelChoice>[] => {
-    if (!Array.isArray(row["models"]) || DOUBLES.has(row["provider"])) return [];
+    if (!Array.isArray(row["models"]) || DUPLICATE_PROVIDERS.has(row["provider"])) return [];
     const provider = String(row["provider"]);
     const missing = row["credentials"] === "none" ? String(row["variable"] ?? "a key") : undefined;
     const isLocal = provider in LOCAL_BASE_URLS;
@@ -130,74 +128,58 @@ function factsOf(info: unknown, isLocal: boolean): { readonly window: string; re
   return { window, price: `${usd(price["input"]).padStart(5)} / ${usd(price["output"]).padStart(5)}` };
 }
 
-/** Shows whole numbers without decimals: `400k`, `1M`. */
+/** `400k`, `1M`. */
 function windowText(tokens: number): string {
   return tokensText(tokens).replace(/\.0(?=[kM])/, "");
 }
 
-interface SetUp {
-  /** Called when a model may have become available. */
-  readonly again: () => void;
-  readonly demo: () => void;
-  readonly leave: () => void;
+type SetUpChoice = "key" | "server" | "search" | "demo" | "leave" | { readonly key: string };
+
+/** Offers ways to a model if none was found. Resolves to true once there may be one, to false to leave. */
+export async function offerSetUp(control: Control, watchDemo: () => Promise<void>): Promise<boolean> {
+  let replies: readonly string[] | undefined;
+  for (;;) {
+    const preview = replies;
+    const choice = await control.choose<SetUpChoice>({
+      title: "No model yet",
+      isSearched: false,
+      items: [
+        { label: "Paste a key", note: "of Anthropic, OpenAI, Gemini, DeepSeek, OpenRouter, …", value: "key" },
+        { label: "Give a base URL", note: "of any server that speaks Chat Completions", value: "server" },
+        {
+          label: preview === undefined ? "Look for local servers" : "Look again",
+          note: "Ollama, LM Studio, llama.cpp, vLLM",
+          value: "search",
+          ...(preview && { preview: () => preview }),
+        },
+        { label: "Watch the demo", note: "needs no model", value: "demo" },
+        {
+          label: "Leave",
+          note: "keys are also read from the environment: nano-agent models",
+          value: "leave",
+        },
+      ],
+      marked: preview === undefined ? 0 : 2,
+      fromPaste: (key) => ({ key }),
+    });
+    if (choice === undefined || choice === "leave") return false;
+    if (choice === "demo") await watchDemo();
+    else if (choice === "search") {
+      control.say("looking", "muted");
+      replies = await (await loadSetUp()).localServerLines(control.ports);
+      control.screen.clearHint();
+      if (replies.some((row) => !/(?:no answer|no model|its model)$/.test(row))) return true;
+    } else {
+      const work =
+        choice === "server"
+          ? promptForServer(control)
+          : promptForKey(control, choice === "key" ? {} : choice);
+      if ((await work) !== undefined) return true;
+    }
+  }
 }
 
-/** Offers ways to a model if none was found: a key, a server, the demo. `looked`: replies of servers. */
-export function openSetUp(control: Control, setUp: SetUp, looked?: readonly string[]): void {
-  const back = (): void => openSetUp(control, setUp, looked);
-  const afterwards = (work: Promise<string | undefined>): void =>
-    control.run(work.then((name) => (name === undefined ? back() : setUp.again())));
-  const leaving = (): void => {
-    setUp.demo();
-    back();
-  };
-  control.pick<() => void>({
-    title: "No model yet",
-    isSearched: false,
-    items: [
-      {
-        label: "Paste a key",
-        note: "of Anthropic, OpenAI, Gemini, DeepSeek, OpenRouter, …",
-        value: () => afterwards(pasteKey(control)),
-      },
-      {
-        label: "Give a base URL",
-        note: "of any server that speaks Chat Completions",
-        value: () => afterwards(giveBaseUrl(control)),
-      },
-      {
-        label: looked === undefined ? "Look for local servers" : "Look again",
-        note: "Ollama, LM Studio, llama.cpp, vLLM",
-        value: () => control.run(lookAgain(control, setUp)),
-        ...(looked === undefined ? {} : { preview: () => looked }),
-      },
-      { label: "Watch the demo", note: "needs no model", value: leaving },
-      {
-        label: "Leave",
-        note: "keys are also read from the environment: nano-agent models",
-        value: setUp.leave,
-      },
-    ],
-    marked: looked === undefined ? 0 : 2,
-    onPaste: (key) => {
-      control.screen.close();
-      afterwards(pasteKey(control, { key }));
-    },
-    onChoose: (choose) => choose(),
-    onCancel: setUp.leave,
-  });
-}
-
-/** Looks again; uses a model that was found, else shows which servers answered. */
-async function lookAgain(control: Control, setUp: SetUp): Promise<void> {
-  control.say("looking", "muted");
-  const lines = await (await loadSetUp()).localServerLines(control.ports);
-  control.screen.clearHint();
-  if (lines.some((row) => !/(?:no answer|no model|its model)$/.test(row))) setUp.again();
-  else openSetUp(control, setUp, lines);
-}
-
-interface KeyHints {
+interface KeyPrompt {
   readonly key?: string;
   readonly provider?: string;
   /** The model the key is for; default: the provider's usual one. */
@@ -209,7 +191,7 @@ interface KeyHints {
  * Reads a key, tries it at once and stores it. Resolves to a model the key works for, or undefined if the
  * person went back.
  */
-async function pasteKey(control: Control, hints: KeyHints = {}): Promise<string | undefined> {
+async function promptForKey(control: Control, hints: KeyPrompt = {}): Promise<string | undefined> {
   const { provider, id, fault } = hints;
   const key = await (hints.key ??
     control.ask({
@@ -225,58 +207,56 @@ async function pasteKey(control: Control, hints: KeyHints = {}): Promise<string 
   const owner = owners.length === 1 ? owners[0] : await pickOne(control, "Whose key is it?", owners);
   if (owner === undefined) return undefined;
   control.say(`trying the key with ${owner}`, "muted");
-  const tried = await attempt(setUp.setUpModel({ provider: owner, key: key.trim(), id }, control.ports));
+  const tried = await tryModel(setUp.setUpModel({ provider: owner, key: key.trim(), id }, control.ports));
   control.screen.clearHint();
   if ("name" in tried) return tried.name;
   const { key: _key, ...rest } = hints;
-  return await pasteKey(control, { ...rest, ...tried });
+  return await promptForKey(control, { ...rest, ...tried });
 }
 
-interface Server {
-  readonly baseUrl: string;
-  readonly key?: string;
-}
-
-/** Reads a server's address, lists its models and stores the chosen one. Resolves like {@link pasteKey}. */
-async function giveBaseUrl(control: Control, known?: Server, fault?: string): Promise<string | undefined> {
+/** Reads an address, lists the server's models and stores the choice. Resolves like {@link promptForKey}. */
+async function promptForServer(
+  control: Control,
+  known: { readonly baseUrl?: string; readonly key?: string; readonly fault?: string } = {},
+): Promise<string | undefined> {
   const given =
-    known?.baseUrl ??
+    known.baseUrl ??
     (await control.ask({
       title: "Base URL of the server",
       notes: ["Such as http://localhost:8000/v1. Its models are listed next."],
-      fault,
+      fault: known.fault,
       enter: "list its models",
     }));
   if (given === undefined) return undefined;
   const scheme = /^(?:localhost|127\.|\[::1\])/.test(given) ? "http" : "https";
   const baseUrl = given.includes("://") ? given : `${scheme}://${given}`;
   if (!/^https?:\/\/[^\s/]/.test(baseUrl))
-    return await giveBaseUrl(control, undefined, "An address begins with http:// or https://.");
+    return await promptForServer(control, { fault: "An address begins with http:// or https://." });
   const setUp = await loadSetUp();
   control.say(`asking ${baseUrl} for its models`, "muted");
-  const listed = await setUp.modelsAt(baseUrl, known?.key);
+  const listed = await setUp.modelsAt(baseUrl, known.key);
   control.screen.clearHint();
   if ("problem" in listed) {
-    if (!listed.wantsKey) return await giveBaseUrl(control, undefined, listed.problem);
+    if (!listed.wantsKey) return await promptForServer(control, { fault: listed.problem });
     const key = await control.ask({
       title: "Paste its key",
       notes: [listed.problem],
       isSecret: true,
       enter: "use it",
     });
-    return key === undefined ? undefined : await giveBaseUrl(control, { baseUrl, key });
+    return key === undefined ? undefined : await promptForServer(control, { baseUrl, key });
   }
   const id = await pickOne(control, `Models at ${listed.baseUrl}`, listed.models);
   if (id === undefined) return undefined;
   control.say(`trying ${id}`, "muted");
-  const tried = await attempt(
-    setUp.setUpModel({ baseUrl: listed.baseUrl, key: known?.key, id }, control.ports),
+  const tried = await tryModel(
+    setUp.setUpModel({ baseUrl: listed.baseUrl, key: known.key, id }, control.ports),
   );
   control.screen.clearHint();
-  return "name" in tried ? tried.name : await giveBaseUrl(control, undefined, tried.fault);
+  return "name" in tried ? tried.name : await promptForServer(control, tried);
 }
 
-async function attempt(
+async function tryModel(
   work: Promise<string>,
 ): Promise<{ readonly name: string } | { readonly fault: string }> {
   try {
@@ -287,12 +267,5 @@ async function attempt(
 }
 
 function pickOne(control: Control, title: string, names: readonly string[]): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    control.pick({
-      title,
-      items: names.map((name) => ({ label: name, value: name })),
-      onChoose: resolve,
-      onCancel: () => resolve(undefined),
-    });
-  });
+  return control.choose({ title, items: names.map((name) => ({ label: name, value: name })) });
 }

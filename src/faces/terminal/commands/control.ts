@@ -4,11 +4,21 @@ import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import { type Fields, isRecord, safeParse } from "../../../core/base/json.ts";
 import type { Environment } from "../../../system/env.ts";
 import type { Notice } from "../../../view/notice.ts";
-import type { KeyAction, Keymap } from "../editor/keymap.ts";
+import type { KeyAction } from "../editor/keymap.ts";
 import { type Line, line, oneLine, span, textLines, wrapLine } from "../paint/line.ts";
 import { type PageOptions, Pager } from "../panels/panel.ts";
 import { type FieldOptions, FieldPanel, Picker, type PickOptions } from "../panels/picker.ts";
-import type { ScreenFace } from "../screen.ts";
+import type { SessionScreen } from "../screen.ts";
+
+/** A command of the screen, or of the session, which is then sent as a message. */
+export interface SlashCommand {
+  readonly name: string;
+  readonly note: string;
+  /** The placeholder for its arguments; absent if it has no arguments. */
+  readonly hint?: string | undefined;
+  /** False: the session runs it. */
+  readonly isOwn: boolean;
+}
 
 /** Where this program's sub-commands run. */
 export interface OwnPlace {
@@ -32,18 +42,15 @@ export function ownCommand(words: readonly string[], { cwd, environment }: OwnPl
   });
 }
 
-/** The actions that reach beyond the screen, supplied by the program. */
 export interface ControlPorts extends OwnPlace {
   /** True if the folder is removed afterwards, so that no choice is kept. */
   readonly isScratch?: boolean;
-  /** Opens a new session, or one that is kept. */
+  /** Opens a new session, or a stored one. */
   readonly openSession: (resume?: { readonly id: string }) => Promise<CodingSession>;
   readonly onSession: (session: CodingSession) => void;
-  /** Lends the terminal to another program while it runs. */
+  /** Leaves the terminal to another program while it runs. */
   readonly lendTerminal: <T>(use: () => Promise<T>) => Promise<T>;
   readonly suspend: () => void;
-  readonly writeInEditor: (text: string) => Promise<string>;
-  readonly clipboardImage: () => Promise<Uint8Array | undefined>;
   /** Leaves the screen; the program ends with the exit code of the last run. */
   readonly end: () => void;
   readonly elapsed: () => number;
@@ -54,13 +61,11 @@ export type UntrustedNotice = Extract<Notice, { code: "untrusted" }>;
 
 /** The screen for commands, and the person's actions on it. A panel closes before its answer counts. */
 export abstract class Control {
-  readonly screen: ScreenFace;
+  readonly screen: SessionScreen;
   readonly ports: ControlPorts;
-  keymap: Keymap;
 
-  constructor(screen: ScreenFace, keymap: Keymap, ports: ControlPorts) {
+  constructor(screen: SessionScreen, ports: ControlPorts) {
     this.screen = screen;
-    this.keymap = keymap;
     this.ports = ports;
   }
 
@@ -72,7 +77,7 @@ export abstract class Control {
   /** Opens another session and closes the current one, which stays if the other cannot be opened. */
   abstract switchTo(open: () => Promise<CodingSession>, isResumed: boolean): Promise<void>;
 
-  /** Shows something in place of the status for a moment. */
+  /** Shows a hint above the status for a few seconds. */
   say(text: string, role: "warning" | "bad" | "good" | "muted" = "warning"): void {
     this.screen.hint(oneLine(text), role);
   }
@@ -81,7 +86,6 @@ export abstract class Control {
     this.screen.print([[], ...lines.map((each) => (typeof each === "string" ? line(each) : each))]);
   }
 
-  /** Lets the person choose from a list. */
   pick<T>(options: PickOptions<T>): void {
     const { screen, ports } = this;
     const panel: Picker<T> = new Picker(options, {
@@ -92,7 +96,14 @@ export abstract class Control {
     screen.open(panel);
   }
 
-  /** Asks for a line of text. Undefined if the person went back. */
+  /** Undefined if the person went back. */
+  choose<T>(options: Omit<PickOptions<T>, "onChoose" | "onCancel">): Promise<T | undefined> {
+    return new Promise((resolve) => {
+      this.pick<T>({ ...options, onChoose: (value) => resolve(value), onCancel: () => resolve(undefined) });
+    });
+  }
+
+  /** Undefined if the person went back. */
   ask(options: Omit<FieldOptions, "onEnter" | "onCancel">): Promise<string | undefined> {
     const { screen } = this;
     return new Promise((resolve) => {
@@ -110,7 +121,6 @@ export abstract class Control {
     this.screen.open(panel);
   }
 
-  /** Runs a sub-command of the program and shows its output. */
   async pageOf(words: readonly string[], title: string): Promise<void> {
     const rows = textLines((await ownCommand(words, this.ports)).trimEnd());
     const inner = (row: string): Line => line(" ".repeat(row.length - row.trimStart().length + 2));
@@ -120,7 +130,7 @@ export abstract class Control {
     });
   }
 
-  /** Runs something that takes time; shows its error if it fails. */
+  /** Shows the error if it fails. */
   run(work: Promise<unknown>): void {
     work.catch((error: unknown) => {
       const text = oneLine(errorMessage(error));
@@ -130,7 +140,6 @@ export abstract class Control {
   }
 }
 
-/** The objects of a list that a sub-command wrote as JSON. */
 export function recordsIn(json: string): readonly Fields[] {
   const parsed = safeParse(json);
   const rows: readonly unknown[] = parsed.ok && Array.isArray(parsed.value) ? parsed.value : [];

@@ -13,41 +13,33 @@ import { columnsOf } from "../../text/columns.ts";
 import type { Control, UntrustedNotice } from "./control.ts";
 
 /** Asks whether a local server that was found, but not chosen, may receive what is said. */
-export function askForServer(control: Control, { name, baseUrl, isLoading }: FoundModel): Promise<boolean> {
-  return new Promise((resolve) => {
-    control.pick({
-      title: `No model was chosen; a local server ${isLoading === true ? "is loading its model" : "answers"}`,
-      items: [
-        { label: "Do not use it", note: "a key can be pasted instead", value: false },
-        {
-          label: `Use ${name}`,
-          note: `what you say goes to ${baseUrl}, also at the next start`,
-          value: true,
-        },
-      ],
-      isSearched: false,
-      onChoose: resolve,
-      onCancel: () => resolve(false),
-    });
+export async function askForServer(
+  control: Control,
+  { name, baseUrl, isLoading }: FoundModel,
+): Promise<boolean> {
+  const isAccepted = await control.choose({
+    title: `No model was chosen; a local server ${isLoading === true ? "is loading its model" : "answers"}`,
+    items: [
+      { label: "Do not use it", note: "a key can be pasted instead", value: false },
+      { label: `Use ${name}`, note: `what you say goes to ${baseUrl}, also at the next start`, value: true },
+    ],
+    isSearched: false,
   });
+  return isAccepted === true;
 }
 
 export function askForMode(control: Control): Promise<PermissionMode | undefined> {
-  return new Promise((resolve) => {
-    control.pick<PermissionMode>({
-      title: "How should nano-agent work in this folder?",
-      asks: {
-        text: "It reads the files and instructions here; take the last answer if you do not trust them. Commands run in a sandbox; if none works here, they ask. Shift+Tab changes the mode later.",
-        escape: "decide later",
-      },
-      items: [
-        { label: "Work freely inside; ask before leaving it", value: "auto" },
-        { label: "Ask before each change", value: "default" },
-        { label: "Only read", value: "plan" },
-      ],
-      onChoose: resolve,
-      onCancel: () => resolve(undefined),
-    });
+  return control.choose<PermissionMode>({
+    title: "How should nano-agent work in this folder?",
+    asks: {
+      text: "It reads the files and instructions here; take the last answer if you do not trust them. Commands run in a sandbox; if none works here, they ask. Shift+Tab changes the mode later.",
+      escape: "decide later",
+    },
+    items: [
+      { label: "Work freely inside; ask before leaving it", value: "auto" },
+      { label: "Ask before each change", value: "default" },
+      { label: "Only read", value: "plan" },
+    ],
   });
 }
 
@@ -78,7 +70,7 @@ export function offerTrust(control: Control, untrusted: UntrustedNotice): void {
       ...(isCut ? [{ label: "See all of it", value: "look" as const, preview }] : []),
     ],
     onChoose: (choice) => {
-      if (choice === "yes") control.run(approve(control, untrusted));
+      if (choice === "yes") control.run(trustProject(control, untrusted));
       if (choice !== "look") return;
       control.print(rows);
       offerTrust(control, untrusted);
@@ -87,10 +79,10 @@ export function offerTrust(control: Control, untrusted: UntrustedNotice): void {
 }
 
 /**
- * Approves exactly what was shown, because it may have changed since. A session in which something was said
- * continues as it was opened; an empty one is reopened with what is trusted.
+ * Trusts exactly what was shown, because it may have changed since. An empty session is reopened with the
+ * trusted parts; any other continues without them.
  */
-async function approve(control: Control, untrusted: UntrustedNotice): Promise<void> {
+async function trustProject(control: Control, untrusted: UntrustedNotice): Promise<void> {
   const { environment } = control.ports;
   if (variable(environment, CALL_VARIABLE) !== undefined)
     throw misuse("An agent cannot approve for its user.");
@@ -101,15 +93,15 @@ async function approve(control: Control, untrusted: UntrustedNotice): Promise<vo
     control.say("trusted: it counts from the next start, as with nano-agent -c", "good");
     return;
   }
-  let left: UntrustedNotice | undefined;
+  let remaining: UntrustedNotice | undefined;
   const open = async (): Promise<CodingSession> => {
     const session = await control.ports.openSession();
-    left = untrustedIn(session);
+    remaining = untrustedIn(session);
     return session;
   };
   await control.switchTo(open, false);
-  if (left === undefined) control.say("trusted: it counts from now on", "good");
-  else offerTrust(control, left);
+  if (remaining === undefined) control.say("trusted: it counts from now on", "good");
+  else offerTrust(control, remaining);
 }
 
 /** Lets the person choose the permission mode; `/mode NAME` takes it directly. Throws for an unknown name. */
@@ -119,7 +111,7 @@ export async function chooseMode(control: Control, args: string): Promise<void> 
   if (args === "") {
     control.pick({
       title: "Mode",
-      items: LISTED_MODES.map((mode) => ({ label: modeName(mode), note: MODE_EFFECTS[mode], value: mode })),
+      items: LISTED_MODES.map((mode) => ({ label: bothNames(mode), note: MODE_EFFECTS[mode], value: mode })),
       marked: Math.max(0, LISTED_MODES.indexOf(session.view.mode)),
       onChoose: (mode) => control.run(setMode(control, mode)),
     });
@@ -127,11 +119,17 @@ export async function chooseMode(control: Control, args: string): Promise<void> 
   }
   const mode = modeNamed(args);
   if (mode === undefined) {
-    const names = [...LISTED_MODES, "bypassPermissions" as const].map(modeName);
+    const names = [...LISTED_MODES, "bypassPermissions" as const].map(bothNames);
     throw misuse(`There is no mode ${args}. Use one of ${names.join(", ")}.`);
   }
   if (mode !== "bypassPermissions" || session.view.mode === mode) return setMode(control, mode);
   confirmBypass(control);
+}
+
+/** The name on the screen and, if it differs, the one for `--permission-mode`. */
+function bothNames(mode: PermissionMode): string {
+  const name = modeName(mode);
+  return name === mode ? name : `${name} (${mode})`;
 }
 
 export function nextMode(control: Control): void {
@@ -141,7 +139,6 @@ export function nextMode(control: Control): void {
   control.run(setMode(control, next));
 }
 
-/** The only unrestricted mode always needs a confirmation. */
 function confirmBypass(control: Control): void {
   const stay = modeName(control.screen.session?.view.mode ?? "default");
   control.pick({

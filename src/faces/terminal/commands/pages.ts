@@ -21,16 +21,10 @@ import type { Style } from "../paint/theme.ts";
 import { diffLines } from "../views/diff-lines.ts";
 import { wholeQuestion } from "../views/question-lines.ts";
 import { detailRows } from "../views/rows.ts";
-import { type Control, ownCommand, recordsIn } from "./control.ts";
-
-interface HelpCommand {
-  readonly name: string;
-  readonly note: string;
-  readonly hint?: string | undefined;
-}
+import { type Control, ownCommand, recordsIn, type SlashCommand } from "./control.ts";
 
 /** Shows the current keys; below them `commands`, if given, and the keys for writing. */
-export function openHelp(control: Control, commands: readonly HelpCommand[] = []): void {
+export function openHelp(control: Control, commands: readonly SlashCommand[] = []): void {
   control.page({
     title: commands.length === 0 ? "Keys" : "Help",
     right: commands.length === 0 ? "/help commands" : "",
@@ -67,13 +61,13 @@ const PAIRS_FROM = 80;
 
 function helpLines(
   control: Control,
-  commands: readonly HelpCommand[],
+  commands: readonly SlashCommand[],
   { width }: ViewContext,
 ): readonly Line[] {
-  const { keysOf } = control.keymap;
-  const named = (action: KeyAction | "escape escape"): string =>
+  const { keysOf } = control.screen.keymap;
+  const keyLabel = (action: KeyAction | "escape escape"): string =>
     action === "escape escape" ? "esc esc" : (keysOf.get(action)?.[0] ?? "").replace("escape", "esc");
-  const keys = FIRST_KEYS.map(([action, does]) => [named(action), does] as const).filter(
+  const keys = FIRST_KEYS.map(([action, does]) => [keyLabel(action), does] as const).filter(
     ([key]) => key !== "",
   );
   const pairs = (rows: readonly (readonly [string, string])[]): readonly Line[] => {
@@ -118,16 +112,14 @@ function helpLines(
 export function openDetails(control: Control): void {
   const { session, question } = control.screen;
   if (session === undefined) return;
-  const asked = question?.question;
   control.page({
-    title: asked === undefined ? "Calls and thinking" : "What is asked",
+    title: question === undefined ? "Calls and thinking" : "What is asked",
     rows: (context) =>
-      asked === undefined ? detailRows(session.view.items, context) : wholeQuestion(asked, context),
-    fromEnd: asked === undefined,
+      question === undefined ? detailRows(session.view.items, context) : wholeQuestion(question, context),
+    fromEnd: question === undefined,
   });
 }
 
-/** Shows every change made by calls of this session, including subagents, in order. */
 export function showDiff(control: Control): void {
   const { session } = control.screen;
   const changes = diffsIn(session?.view.items ?? []);
@@ -138,7 +130,7 @@ export function showDiff(control: Control): void {
   control.page({
     title: "Changes",
     rows: (context) =>
-      changes.flatMap((diff): readonly Line[] => [headOf(diff), ...diffLines(diff, context), []]),
+      changes.flatMap((diff): readonly Line[] => [diffHeading(diff), ...diffLines(diff, context), []]),
   });
 }
 
@@ -154,7 +146,7 @@ export function showPlan(control: Control): void {
   });
 }
 
-function headOf({ path, added, removed, isNew }: FileDiff): Line {
+function diffHeading({ path, added, removed, isNew }: FileDiff): Line {
   return [
     span(path, { bold: true }),
     span(`  ${isNew ? "new, " : ""}`, { role: "muted" }),
@@ -163,7 +155,6 @@ function headOf({ path, added, removed, isNew }: FileDiff): Line {
   ];
 }
 
-/** Shows what runs, asks and is refused: the mode, the rules of the settings, the built-in ones. */
 export async function showPermissions(control: Control): Promise<void> {
   const [settings, builtIn] = await Promise.all([
     ownCommand(["config", "--json"], control.ports),
@@ -174,15 +165,15 @@ export async function showPermissions(control: Control): Promise<void> {
   control.page({
     title: "Permissions",
     rows: (context) => [
-      ...fact(
+      ...factRows(
         { label: "mode", text: `${modeName(mode)}: ${MODE_EFFECTS[mode]}`, note: "/mode changes it" },
         context,
       ),
-      ...rules.flatMap((rule) => fact(rule, context)),
+      ...rules.flatMap((rule) => factRows(rule, context)),
       ...(rules.length === 0
-        ? fact({ label: "rules", text: "none of your own", note: "Always allow adds one" }, context)
+        ? factRows({ label: "rules", text: "none of your own", note: "Always allow adds one" }, context)
         : []),
-      ...fact(
+      ...factRows(
         { label: "", text: "", note: "Those of the command line and of this session hold too." },
         context,
       ),
@@ -201,7 +192,7 @@ interface Fact {
   readonly note: string;
 }
 
-function fact({ label, text, note }: Fact, { width }: ViewContext): readonly Line[] {
+function factRows({ label, text, note }: Fact, { width }: ViewContext): readonly Line[] {
   const role = label === "deny" ? "bad" : label === "ask" ? "warning" : label === "allow" ? "good" : "muted";
   const gap = text === "" ? "" : "  ";
   return wrapLine([span(text), span(`${gap}${note}`, { role: "muted" })], {
@@ -213,7 +204,7 @@ function fact({ label, text, note }: Fact, { width }: ViewContext): readonly Lin
 function rulesIn(json: string): readonly Fact[] {
   return recordsIn(json).flatMap((row) => {
     if (typeof row["key"] !== "string" || !Array.isArray(row["value"])) return [];
-    const label = ownValue(LABELS, row["key"]);
+    const label = ownValue(RULE_LABELS, row["key"]);
     const rules: readonly unknown[] = row["value"];
     return label === undefined
       ? []
@@ -221,7 +212,7 @@ function rulesIn(json: string): readonly Fact[] {
   });
 }
 
-const LABELS: { readonly [key: string]: string | undefined } = {
+const RULE_LABELS: { readonly [key: string]: string | undefined } = {
   "permissions.allow": "allow",
   "permissions.ask": "ask",
   "permissions.deny": "deny",
@@ -230,7 +221,6 @@ const LABELS: { readonly [key: string]: string | undefined } = {
 };
 
 const MOST_COLUMNS = 100;
-/** With fewer columns each part has its own row. */
 
 interface Part {
   readonly label: string;
@@ -238,10 +228,7 @@ interface Part {
   readonly style: Style;
 }
 
-/**
- * Draws what fills the context window. The total is counted by the provider; the shares of the parts are an
- * estimate scaled to it.
- */
+/** The provider counts the total; the shares of the parts are estimates scaled to it. */
 export function showContext(control: Control): void {
   const { session } = control.screen;
   if (session === undefined) return;

@@ -18,7 +18,7 @@ import type { PickerItem } from "../panels/picker.ts";
 import { traceLine } from "../views/list-lines.ts";
 import { type Control, ownCommand, recordsIn } from "./control.ts";
 
-interface AfterChoice {
+interface SessionCallbacks {
   readonly onOpened?: () => void;
   readonly onCancel?: () => void;
   /** True: sessions of all folders. */
@@ -34,21 +34,17 @@ export function storedSessions({ ports }: Control, all = false): readonly Sessio
 }
 
 /** Lets the person choose a session to resume; typing also searches what was said. */
-export function openSessions(control: Control, after: AfterChoice = {}): void {
+export function openSessions(control: Control, callbacks: SessionCallbacks = {}): void {
   const { now, marks } = control.screen.context;
-  const { all = false } = after;
+  const { all = false } = callbacks;
   const current = control.screen.session?.id;
   const sessions = storedSessions(control, all).filter(({ sessionId }) => sessionId !== current);
   if (sessions.length === 0) {
     control.say("There is no other session of this folder.", "muted");
-    after.onCancel?.();
+    callbacks.onCancel?.();
     return;
   }
   const rows = sessions.map((session) => new SessionRow(session, now, marks));
-  let isOpen = true;
-  const closing = (): void => {
-    isOpen = false;
-  };
   const here = basename(control.ports.cwd);
   const scope = all ? ["all folders", `tab ${here}`] : [here, "tab all folders"];
   control.pick({
@@ -57,46 +53,42 @@ export function openSessions(control: Control, after: AfterChoice = {}): void {
     items: rows,
     search: async (query) => {
       const words = ["sessions", "find", query, "--json", ...(all ? ["--all"] : [])];
-      return found(await ownCommand(words, control.ports), rows, now);
+      return searchResults(await ownCommand(words, control.ports), rows, now);
     },
     keys: ["enter open"],
-    onTab: () => {
-      closing();
-      openSessions(control, { ...after, all: !all });
+    onKey: (key) => {
+      if (key !== "tab") return undefined;
+      control.screen.close();
+      openSessions(control, { ...callbacks, all: !all });
+      return 0;
     },
     onChoose: (id) => {
-      closing();
       control.run(
         control
           .switchTo(() => control.ports.openSession({ id }), true)
-          .then(after.onOpened, (error: unknown) => {
-            // Nothing is open yet: choose again.
-            if (control.screen.session === undefined) openSessions(control, after);
+          .then(callbacks.onOpened, (error: unknown) => {
+            if (control.screen.session === undefined) openSessions(control, callbacks);
             throw error;
           }),
       );
     },
-    onCancel: () => {
-      closing();
-      after.onCancel?.();
-    },
+    ...defined({ onCancel: callbacks.onCancel }),
   });
-  readOn(control, rows, () => isOpen);
+  readDetails(control, rows);
 }
 
 /** Shows the list at once and reads details from the files row by row, handling keys in between. */
-function readOn(control: Control, rows: readonly SessionRow[], isOpen: () => boolean, index = 0): void {
+function readDetails(control: Control, rows: readonly SessionRow[], index = 0): void {
   setImmediate(() => {
     const row = rows[index];
-    if (row === undefined || !isOpen()) return;
+    if (row === undefined || !control.screen.hasPanel) return;
     row.read();
     if (index % ROWS_PER_FRAME === 0 || index === rows.length - 1) control.screen.later();
-    readOn(control, rows, isOpen, index + 1);
+    readDetails(control, rows, index + 1);
   });
 }
 
 const ROWS_PER_FRAME = 8;
-/** Larger files are not read for a list. */
 const MAX_BYTES = 20_000_000;
 
 class SessionRow implements PickerItem<string> {
@@ -107,8 +99,8 @@ class SessionRow implements PickerItem<string> {
   readonly #session: SessionFile;
   readonly #marks: Marks;
   #facts: SessionFacts | undefined;
-  #isHeld = false;
-  #lastSaid: string | undefined;
+  #isLocked = false;
+  #lastMessage: string | undefined;
 
   constructor(session: SessionFile, now: number, marks: Marks) {
     const { sessionId, path, changedAt } = session;
@@ -124,7 +116,7 @@ class SessionRow implements PickerItem<string> {
     const { path, bytes } = this.#session;
     if (bytes > MAX_BYTES) return;
     this.#facts = new FactsReader(path, undefined).read();
-    this.#isHeld = isSessionInUse(path);
+    this.#isLocked = isSessionInUse(path);
   }
 
   get find(): string {
@@ -150,8 +142,8 @@ class SessionRow implements PickerItem<string> {
 
   readonly preview = (): readonly Line[] => {
     if (this.#facts === undefined) return [];
-    this.#lastSaid ??= lastSaidIn(this.#session.path);
-    const quote = this.#lastSaid === "" ? "" : `\u201C${this.#lastSaid}\u201D  `;
+    this.#lastMessage ??= lastUserMessage(this.#session.path);
+    const quote = this.#lastMessage === "" ? "" : `\u201C${this.#lastMessage}\u201D  `;
     return [
       [
         span(`  ${quote}`),
@@ -163,7 +155,7 @@ class SessionRow implements PickerItem<string> {
 
   get #state(): State {
     const { run = "ended", end } = this.#facts ?? {};
-    if (this.#isHeld) return { mark: "tool", role: "accent", word: "in another window" };
+    if (this.#isLocked) return { mark: "tool", role: "accent", word: "in another window" };
     if (run === "waiting") return { mark: "ask", role: "warning", word: "waiting for you" };
     if (run === "open") return { mark: "cut", role: "plan", word: "interrupted" };
     return (end && ENDED[end.reason]) ?? { mark: "ok", role: "good", word: "" };
@@ -190,7 +182,7 @@ const ENDED: { readonly [reason: string]: State | undefined } = {
   loop_detected: FAILED,
 };
 
-function lastSaidIn(path: string): string {
+function lastUserMessage(path: string): string {
   try {
     const entry = readSession(path).entries.findLast(
       ({ type, scope }) => type === "user_message" && scope === undefined,
@@ -202,7 +194,11 @@ function lastSaidIn(path: string): string {
   }
 }
 
-function found(json: string, rows: readonly SessionRow[], now: number): readonly PickerItem<string>[] {
+function searchResults(
+  json: string,
+  rows: readonly SessionRow[],
+  now: number,
+): readonly PickerItem<string>[] {
   return recordsIn(json).flatMap((row) => {
     const id = row["session_id"];
     if (typeof id !== "string") return [];
@@ -262,16 +258,17 @@ export function openRewind(control: Control): void {
       end: ageText(now - point.time),
       value: point,
     })),
-    answers: ({ files }) => (files.length === 0 ? WAYS.slice(1, 2) : WAYS).map(({ label }) => label),
+    answers: ({ files }) =>
+      (files.length === 0 ? REWIND_CHOICES.slice(1, 2) : REWIND_CHOICES).map(({ label }) => label),
     keys: [`${marks.up}${marks.down} pick a message, 1-3 what to rewind`],
     onChoose: (point, answer) => {
-      const way = WAYS[point.files.length === 0 ? 1 : answer];
+      const way = REWIND_CHOICES[point.files.length === 0 ? 1 : answer];
       if (way !== undefined) control.run(rewind(control, point, way));
     },
   });
 }
 
-const WAYS = [
+const REWIND_CHOICES = [
   { label: "Files and conversation", conversation: true, files: true },
   { label: "Conversation only", conversation: true, files: false },
   { label: "Files only", conversation: false, files: true },

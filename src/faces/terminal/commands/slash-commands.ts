@@ -5,26 +5,15 @@ import { ownValue } from "../../../core/base/json.ts";
 import { line, span } from "../paint/line.ts";
 import { THEME_NAMES } from "../paint/theme.ts";
 import { chooseModel } from "./choose-model.ts";
-import { type Control, ownCommand } from "./control.ts";
+import { type Control, ownCommand, type SlashCommand } from "./control.ts";
 import { chooseMode } from "./first-minutes.ts";
 import { openHelp, showContext, showCost, showDiff, showPermissions, showPlan } from "./pages.ts";
 import { openRewind, openSessions, redo, undo } from "./session-pickers.ts";
 
-/** A command of the screen, or of the session, which is then sent as a message. */
-export interface SlashCommand {
-  readonly name: string;
-  readonly note: string;
-  /** The placeholder for its arguments; absent if it takes none. */
-  readonly hint?: string | undefined;
-  /** True if the screen runs it. */
-  readonly isOwn: boolean;
-}
-
 interface OwnCommand {
   readonly note: string;
-  readonly hint?: string;
-  /** True if unavailable during a run. */
-  readonly waits?: boolean;
+  /** Unavailable during a run. */
+  readonly needsIdle?: boolean;
   readonly run: (control: Control, args: string) => void | Promise<void>;
 }
 
@@ -34,28 +23,28 @@ const COMMANDS: { readonly [name: string]: OwnCommand } = {
   mode: { note: "auto, ask, plan: what runs without asking", run: chooseMode },
   until: {
     note: "/until npm test: a command that must pass before a run ends; off: none",
-    run: holdUntil,
+    run: setUntil,
   },
   clear: {
     note: "begin a new conversation; this one stays in /resume",
     run: (control) => control.switchTo(() => control.ports.openSession(), false),
   },
-  compact: { note: "make room in the conversation", waits: true, run: compact },
+  compact: { note: "make room in the conversation", needsIdle: true, run: compact },
   context: { note: "what fills the context window", run: showContext },
   cost: { note: "tokens and money so far", run: showCost },
   resume: { note: "go on with another session", run: (control) => openSessions(control) },
-  fork: { note: "go on in a copy; this conversation stays as it is in /resume", waits: true, run: fork },
+  fork: { note: "go on in a copy; this conversation stays as it is in /resume", needsIdle: true, run: fork },
   rewind: {
     note: "go back to before an earlier message",
-    waits: true,
+    needsIdle: true,
     run: (control) => openRewind(control),
   },
   undo: {
     note: "put files back to how they were before the last run that changed any",
-    waits: true,
+    needsIdle: true,
     run: undo,
   },
-  redo: { note: "take the newest undo back", waits: true, run: redo },
+  redo: { note: "take the newest undo back", needsIdle: true, run: redo },
   diff: { note: "what this session changed in files", run: showDiff },
   plan: { note: "the plan that was approved", run: showPlan },
   permissions: { note: "mode and rules in force", run: showPermissions },
@@ -82,20 +71,10 @@ const INIT_PROMPT =
   "Look at this project and write an AGENTS.md at its root for coding agents: what it is, how to build, test and lint it (the exact commands), how the code is laid out, and the conventions a newcomer would get wrong. At most 60 lines, only what you found in the files. If there is an AGENTS.md, improve it instead.";
 
 export function slashCommands(control: Control): readonly SlashCommand[] {
-  const own = Object.entries(COMMANDS).map(([name, { note, hint }]) => ({
-    name,
-    note,
-    isOwn: true,
-    hint,
-  }));
+  const own = Object.entries(COMMANDS).map(([name, { note }]) => ({ name, note, isOwn: true }));
   const others = (control.screen.session?.info.commands ?? [])
     .filter(({ name }) => !Object.hasOwn(COMMANDS, name))
-    .map(({ name, description = "", hint }) => ({
-      name,
-      note: description,
-      isOwn: false,
-      hint,
-    }));
+    .map(({ name, description = "", hint }) => ({ name, note: description, isOwn: false, hint }));
   return [...own, ...others];
 }
 
@@ -114,7 +93,7 @@ const ALIASES: { readonly [name: string]: string } = {
 
 export function runSlashCommand(control: Control, name: string, args: string): void {
   const command = COMMANDS[name];
-  if (command?.waits === true && control.screen.session?.view.run !== undefined) {
+  if (command?.needsIdle === true && control.screen.session?.view.run !== undefined) {
     control.say(`Still running: esc stops it, then /${name}.`);
     return;
   }
@@ -122,7 +101,7 @@ export function runSlashCommand(control: Control, name: string, args: string): v
   control.run(work());
 }
 
-function holdUntil(control: Control, args: string): void {
+function setUntil(control: Control, args: string): void {
   const { session } = control.screen;
   if (session === undefined) return;
   if (args === "off") session.setUntil(undefined);
@@ -193,7 +172,7 @@ async function remember(control: Control, args: string): Promise<void> {
   const name = INSTRUCTION_FILES.find((each) => existsSync(join(cwd, each))) ?? INSTRUCTION_FILES[0];
   const path = join(cwd, name);
   const before = existsSync(path) ? readFileSync(path, "utf8") : "";
-  const gap = before === "" ? "" : before.endsWith("\n") ? "" : "\n";
-  appendFileSync(path, `${gap}- ${args.replaceAll(/\s*\n\s*/g, " ")}\n`);
+  const lineEnd = before === "" ? "" : before.endsWith("\n") ? "" : "\n";
+  appendFileSync(path, `${lineEnd}- ${args.replaceAll(/\s*\n\s*/g, " ")}\n`);
   control.say(`remembered in ${name}`, "good");
 }

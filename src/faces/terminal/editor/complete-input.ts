@@ -16,7 +16,7 @@ export interface CompletionSources {
   readonly commands: () => readonly { readonly name: string; readonly note?: string }[];
 }
 
-const MOST = 50;
+const MAX_ITEMS = 50;
 
 export function completionFor({ text, caret }: Editor, sources: CompletionSources): Completion | undefined {
   const before = text.slice(0, caret);
@@ -27,7 +27,7 @@ export function completionFor({ text, caret }: Editor, sources: CompletionSource
   if (file === null) return undefined;
   const query = (file[1] ?? "").replace(/^"/, "");
   const from = caret - (file[1] ?? "").length - 1;
-  const items = sources.files(query, MOST).map((path) => ({
+  const items = sources.files(query, MAX_ITEMS).map((path) => ({
     label: path,
     text: `@${/\s/.test(path) ? JSON.stringify(path) : path}${path.endsWith("/") ? "" : " "}`,
   }));
@@ -40,14 +40,16 @@ function commandsFor(
   range: { readonly from: number; readonly to: number },
 ): Completion | undefined {
   const all = commands();
-  const { best } = fuzzyBest(query, candidatesOf(all.map(({ name }) => name)), MOST);
-  // Of the names with this prefix the most used, which the list has first.
+  const { best } = fuzzyBest(query, candidatesOf(all.map(({ name }) => name)), MAX_ITEMS);
+  // Names with this prefix keep the list's order: most used first.
   const isExact = (name: string): boolean => name === query;
-  const begun = all.map(({ name }) => name).filter((name) => name.startsWith(query) && !isExact(name));
-  const items = [...new Set([...best.filter(isExact), ...begun, ...best])].slice(0, MOST).map((name) => {
-    const note = all.find((each) => each.name === name)?.note;
-    return { label: `/${name}`, text: `/${name} `, note };
-  });
+  const withPrefix = all.map(({ name }) => name).filter((name) => name.startsWith(query) && !isExact(name));
+  const items = [...new Set([...best.filter(isExact), ...withPrefix, ...best])]
+    .slice(0, MAX_ITEMS)
+    .map((name) => {
+      const note = all.find((each) => each.name === name)?.note;
+      return { label: `/${name}`, text: `/${name} `, note };
+    });
   return items.length === 0 ? undefined : { items, ...range };
 }
 
@@ -60,7 +62,7 @@ export interface Candidate {
   readonly folded: string;
   /** Where its last part begins: after the last `/`. */
   readonly base: number;
-  /** Which letters are in it, one bit for each or for several. */
+  /** The letters it contains, as bits; several letters may share one. */
   readonly letters: number;
 }
 
@@ -93,7 +95,7 @@ export function fuzzyBest(
   const best: { readonly text: string; readonly score: number }[] = [];
   let worst = Number.NEGATIVE_INFINITY;
   for (const candidate of candidates) {
-    // Most paths lack a letter, which costs less to know than to look for.
+    // Cheap test first: most paths lack a letter.
     if ((candidate.letters & letters) !== letters) continue;
     const score = scoreOf(wanted, candidate);
     if (score === undefined) continue;
@@ -113,12 +115,12 @@ function scoreOf(wanted: string, { folded, base }: Candidate): number | undefine
   if (whole >= 0) return 1_000 + (whole === base ? 500 : startsWord(folded, whole) ? 200 : 0) - folded.length;
   const inPath = folded.indexOf(wanted);
   if (inPath >= 0) return 600 + (startsWord(folded, inPath) ? 100 : 0) - folded.length;
-  return holds(wanted, folded)
-    ? (scattered(wanted, folded, base) ?? scattered(wanted, folded, 0))
+  return containsInOrder(wanted, folded)
+    ? (scatteredScore(wanted, folded, base) ?? scatteredScore(wanted, folded, 0))
     : undefined;
 }
 
-function holds(wanted: string, folded: string): boolean {
+function containsInOrder(wanted: string, folded: string): boolean {
   let at = -1;
   for (let index = 0; index < wanted.length; index++) {
     at = folded.indexOf(wanted[index] ?? "", at + 1);
@@ -127,7 +129,7 @@ function holds(wanted: string, folded: string): boolean {
   return true;
 }
 
-function scattered(wanted: string, folded: string, from: number): number | undefined {
+function scatteredScore(wanted: string, folded: string, from: number): number | undefined {
   let score = from > 0 ? 100 : 0;
   let at = from;
   for (let index = 0; index < wanted.length; index++) {

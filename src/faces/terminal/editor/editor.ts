@@ -7,9 +7,9 @@ export interface Editor {
   readonly text: string;
   /** Index of the caret, between graphemes. */
   readonly caret: number;
-  /** The text that Ctrl+Y inserts again. */
+  /** Ctrl+Y inserts it. */
   readonly killed: string;
-  /** The column that vertical movement keeps to. */
+  /** The column of vertical movement. */
   readonly goal?: number | undefined;
   readonly past: readonly Snapshot[];
   readonly future: readonly Snapshot[];
@@ -26,62 +26,52 @@ export const EMPTY_EDITOR: Editor = { text: "", caret: 0, killed: "", past: [], 
 
 const MAX_PAST = 200;
 
-export type EditCommand = Move | Change;
-
-type Move = keyof typeof MOVES;
-type Change = keyof typeof CHANGES;
+export type EditCommand = keyof typeof COMMANDS;
 
 export function isEditCommand(name: string): name is EditCommand {
-  return Object.hasOwn(MOVES, name) || Object.hasOwn(CHANGES, name);
+  return Object.hasOwn(COMMANDS, name);
 }
 
 /** The editor after a command. Returns the same object if nothing changed. */
 export function applyEdit(editor: Editor, command: EditCommand): Editor {
-  return isMove(command) ? moveTo(editor, MOVES[command](editor)) : CHANGES[command](editor);
+  return COMMANDS[command](editor);
 }
 
-function isMove(command: EditCommand): command is Move {
-  return Object.hasOwn(MOVES, command);
-}
-
-const MOVES = {
-  left: (editor: Editor): number => graphemeStart(editor),
-  right: (editor: Editor): number => graphemeEnd(editor),
-  "word-left": ({ text, caret }: Editor): number => wordStart(text, caret),
-  "word-right": ({ text, caret }: Editor): number => wordEnd(text, caret),
-  "line-start": ({ text, caret }: Editor): number => text.lastIndexOf("\n", caret - 1) + 1,
-  "line-end": (editor: Editor): number => lineEnd(editor),
-} as const;
-
-const CHANGES = {
+const COMMANDS = {
+  left: (editor: Editor): Editor => moveTo(editor, graphemeStart(editor)),
+  right: (editor: Editor): Editor => moveTo(editor, graphemeEnd(editor)),
+  "word-left": (editor: Editor): Editor => moveTo(editor, wordStart(editor)),
+  "word-right": (editor: Editor): Editor => moveTo(editor, wordEnd(editor)),
+  "line-start": (editor: Editor): Editor => moveTo(editor, lineStart(editor)),
+  "line-end": (editor: Editor): Editor => moveTo(editor, lineEnd(editor)),
   up: (editor: Editor): Editor => moveRows(editor, -1),
   down: (editor: Editor): Editor => moveRows(editor, 1),
   "delete-left": (editor: Editor): Editor => remove(editor, graphemeStart(editor), editor.caret),
   "delete-right": (editor: Editor): Editor => remove(editor, editor.caret, graphemeEnd(editor)),
   "delete-word-left": (editor: Editor): Editor => kill(editor, blankWordLeft(editor), editor.caret),
-  "delete-word-right": (editor: Editor): Editor => kill(editor, editor.caret, MOVES["word-right"](editor)),
+  "delete-word-right": (editor: Editor): Editor => kill(editor, editor.caret, wordEnd(editor)),
   "kill-to-end": (editor: Editor): Editor => {
     const end = lineEnd(editor);
     return kill(editor, editor.caret, end === editor.caret ? graphemeEnd(editor) : end);
   },
   "kill-to-start": (editor: Editor): Editor => {
-    const start = MOVES["line-start"](editor);
+    const start = lineStart(editor);
     return kill(editor, start === editor.caret ? graphemeStart(editor) : start, editor.caret);
   },
   yank: (editor: Editor): Editor => insertText(editor, editor.killed),
-  undo: (editor: Editor): Editor => travel(editor, "past"),
-  redo: (editor: Editor): Editor => travel(editor, "future"),
+  undo: (editor: Editor): Editor => restoreSnapshot(editor, "past"),
+  redo: (editor: Editor): Editor => restoreSnapshot(editor, "future"),
   newline: (editor: Editor): Editor => insertText(editor, "\n"),
 } as const;
 
 export function insertText(editor: Editor, text: string): Editor {
   if (text === "") return editor;
   const caret = editor.caret + text.length;
-  const joins = editor.last === "type" && !/\s/.test(text) && text.length < 32;
-  return changed(
+  const isSameStep = editor.last === "type" && !/\s/.test(text) && text.length < 32;
+  return withChange(
     editor,
     { text: editor.text.slice(0, editor.caret) + text + editor.text.slice(editor.caret), caret },
-    joins ? "type" : "type-new",
+    isSameStep ? "type" : "type-new",
   );
 }
 
@@ -91,7 +81,7 @@ export function replaceRange(
   text: string,
 ): Editor {
   const { from, to } = range;
-  return changed(
+  return withChange(
     editor,
     { text: editor.text.slice(0, from) + text + editor.text.slice(to), caret: from + text.length },
     "other",
@@ -101,7 +91,7 @@ export function replaceRange(
 /** Replaces the whole text, with the caret at the end; undo restores the old one. */
 export function replaceText(editor: Editor, text: string): Editor {
   if (text === editor.text) return moveTo(editor, text.length);
-  return changed(editor, { text, caret: text.length }, "other");
+  return withChange(editor, { text, caret: text.length }, "other");
 }
 
 /** Position of the caret: line and index in it, both from 0, and the number of lines. */
@@ -138,8 +128,12 @@ function graphemeStart({ text, caret }: Editor): number {
 }
 
 function graphemeEnd({ text, caret }: Editor): number {
-  const marker = MARKER_BEHIND.exec(text.slice(caret, caret + 80))?.[0];
+  const marker = MARKER_AFTER.exec(text.slice(caret, caret + 80))?.[0];
   return caret + (marker?.length ?? graphemes(text.slice(caret, caret + 64))[0]?.length ?? 0);
+}
+
+function lineStart({ text, caret }: Editor): number {
+  return text.lastIndexOf("\n", caret - 1) + 1;
 }
 
 function lineEnd({ text, caret }: Editor): number {
@@ -147,15 +141,15 @@ function lineEnd({ text, caret }: Editor): number {
   return end < 0 ? text.length : end;
 }
 
-/** Words of letters and digits; in Chinese and similar scripts as the language has them. */
-function wordStart(text: string, caret: number): number {
+/** Words of letters and digits; in Chinese and similar scripts as segmented by `Intl`. */
+function wordStart({ text, caret }: Editor): number {
   let start = 0;
   for (const { index, isWordLike } of LAZY.words.segment(text.slice(0, caret)))
     if (isWordLike === true) start = index;
   return start;
 }
 
-function wordEnd(text: string, caret: number): number {
+function wordEnd({ text, caret }: Editor): number {
   for (const { index, segment, isWordLike } of LAZY.words.segment(text.slice(caret)))
     if (isWordLike === true) return caret + index + segment.length;
   return text.length;
@@ -168,7 +162,11 @@ function blankWordLeft({ text, caret }: Editor): number {
 
 function remove(editor: Editor, from: number, to: number): Editor {
   if (from === to) return editor;
-  return changed(editor, { text: editor.text.slice(0, from) + editor.text.slice(to), caret: from }, "other");
+  return withChange(
+    editor,
+    { text: editor.text.slice(0, from) + editor.text.slice(to), caret: from },
+    "other",
+  );
 }
 
 function kill(editor: Editor, from: number, to: number): Editor {
@@ -177,12 +175,12 @@ function kill(editor: Editor, from: number, to: number): Editor {
   const killed =
     editor.last !== "kill" ? part : from < editor.caret ? part + editor.killed : editor.killed + part;
   return {
-    ...changed(editor, { text: editor.text.slice(0, from) + editor.text.slice(to), caret: from }, "kill"),
+    ...withChange(editor, { text: editor.text.slice(0, from) + editor.text.slice(to), caret: from }, "kill"),
     killed,
   };
 }
 
-function changed(editor: Editor, now: Snapshot, how: "type" | "type-new" | "kill" | "other"): Editor {
+function withChange(editor: Editor, now: Snapshot, how: "type" | "type-new" | "kill" | "other"): Editor {
   const { text, caret, past } = editor;
   return {
     ...now,
@@ -193,7 +191,7 @@ function changed(editor: Editor, now: Snapshot, how: "type" | "type-new" | "kill
   };
 }
 
-function travel(editor: Editor, way: "past" | "future"): Editor {
+function restoreSnapshot(editor: Editor, way: "past" | "future"): Editor {
   const to = editor[way].at(-1);
   if (to === undefined) return editor;
   const here = { text: editor.text, caret: editor.caret };
@@ -204,11 +202,10 @@ function travel(editor: Editor, way: "past" | "future"): Editor {
   return { ...to, killed: editor.killed, past, future, last: undefined };
 }
 
-/** The mark of a paste or an image counts as one character for the keys. */
+/** The marker of a paste or image counts as one character. */
 const MARKER_BEFORE = /\[(?:pasted \d+ (?:lines|characters)|image)(?: #\d+)?\]$/;
-const MARKER_BEHIND = /^\[(?:pasted \d+ (?:lines|characters)|image)(?: #\d+)?\]/;
+const MARKER_AFTER = /^\[(?:pasted \d+ (?:lines|characters)|image)(?: #\d+)?\]/;
 
-/** Created on first use. */
 const LAZY = {
   get words(): Intl.Segmenter {
     const value = new Intl.Segmenter("en", { granularity: "word" });

@@ -32,19 +32,20 @@ export interface InputLineOptions {
 
 const POPUP_ROWS = 8;
 /** With fewer rows a question takes all of them. */
-const DRAFT_FROM = 12;
+const MIN_DRAFT_ROWS = 12;
 
-/** The person's input with its completion, history and attachments. */
 export class InputLine {
   readonly #options: InputLineOptions;
   #editor: Editor = EMPTY_EDITOR;
   #attachments = new Attachments();
   #completion: Completion | undefined;
-  #marked = 0;
-  /** Text that gets no completion: it was dismissed with Escape, or accepted. */
-  #quietFor: string | undefined;
+  #selected = 0;
+  /** Text without completion: dismissed with Escape, or accepted. */
+  #dismissedText: string | undefined;
   /** Position in the history, counted from its end, and the draft when the history was entered. */
-  #past: { readonly texts: readonly string[]; readonly at: number; readonly draft: string } | undefined;
+  #historyPosition:
+    | { readonly texts: readonly string[]; readonly at: number; readonly draft: string }
+    | undefined;
 
   constructor(options: InputLineOptions) {
     this.#options = options;
@@ -74,30 +75,30 @@ export class InputLine {
     this.#editor = insertText(this.#editor, `${this.#attachments.addImage(image)} `);
   }
 
-  /** Replaces the input; undo restores it. `images`: those the text's marks stand for. */
+  /** Undo restores the old text. `images`: those behind the text's markers. */
   replace(text: string, images: Parameters<Attachments["takeBack"]>[1] = []): void {
-    this.#past = undefined;
+    this.#historyPosition = undefined;
     this.#attachments.takeBack(text, images);
     this.#editor = replaceText(this.#editor, text);
   }
 
-  /** Carries out an editing key. Up on the first line and Down on the last go through the history. */
+  /** Up on the first line and Down on the last browse the history. */
   edit(command: EditCommand): void {
     if ((command === "up" || command === "down") && this.#completion !== undefined) {
       const count = this.#completion.items.length;
-      this.#marked = (this.#marked + (command === "up" ? count - 1 : 1)) % count;
+      this.#selected = (this.#selected + (command === "up" ? count - 1 : 1)) % count;
       return;
     }
     if (command === "up" || command === "down") {
       const { line, lines } = caretLine(this.#editor);
-      const isEdge = command === "up" ? line === 0 : line === lines - 1;
-      if (isEdge) {
-        this.#travel(command === "up" ? 1 : -1);
+      const isAtEdge = command === "up" ? line === 0 : line === lines - 1;
+      if (isAtEdge) {
+        this.#browseHistory(command === "up" ? 1 : -1);
         return;
       }
     }
     const next = applyEdit(this.#editor, command);
-    if (next.text !== this.#editor.text) this.#past = undefined;
+    if (next.text !== this.#editor.text) this.#historyPosition = undefined;
     this.#editor = next;
   }
 
@@ -109,37 +110,36 @@ export class InputLine {
     return true;
   }
 
-  /** Dismisses the completion; false if there was none. */
+  /** False if there was no completion. */
   dismiss(): boolean {
     if (this.#completion === undefined) return false;
     this.#completion = undefined;
-    this.#quietFor = this.#editor.text;
+    this.#dismissedText = this.#editor.text;
     return true;
   }
 
   /** Accepts the marked completion. Returns its kind, or undefined if nothing is offered. */
   accept(): "command" | "file" | undefined {
     const completion = this.#completion;
-    const item = completion?.items[this.#marked];
+    const item = completion?.items[this.#selected];
     if (completion === undefined || item === undefined) return undefined;
     const isCommand = item.text.startsWith("/");
     this.#editor = replaceRange(this.#editor, completion, item.text);
-    if (!item.text.endsWith("/")) this.#quietFor = this.#editor.text;
+    if (!item.text.endsWith("/")) this.#dismissedText = this.#editor.text;
     this.#completion = undefined;
     return isCommand ? "command" : "file";
   }
 
-  /** Looks for completions of the current input. */
   refresh(): void {
-    if (this.#quietFor === this.#editor.text || this.#past !== undefined) {
+    if (this.#dismissedText === this.#editor.text || this.#historyPosition !== undefined) {
       this.#completion = undefined;
       return;
     }
-    this.#quietFor = undefined;
-    const before = this.#completion?.items[this.#marked]?.label;
+    this.#dismissedText = undefined;
+    const before = this.#completion?.items[this.#selected]?.label;
     this.#completion = completionFor(this.#editor, this.#options.sources);
     const again = this.#completion?.items.findIndex(({ label }) => label === before) ?? -1;
-    this.#marked = again < 0 || before === undefined ? 0 : Math.min(again, this.#marked);
+    this.#selected = again < 0 || before === undefined ? 0 : Math.min(again, this.#selected);
   }
 
   get whole(): string {
@@ -158,7 +158,7 @@ export class InputLine {
   /** Empties the line and keeps it in the history. */
   clear(): void {
     this.#options.history.add(this.whole);
-    this.#past = undefined;
+    this.#historyPosition = undefined;
     this.#attachments = new Attachments();
     this.#completion = undefined;
     this.#editor = { ...EMPTY_EDITOR, killed: this.#editor.killed };
@@ -184,27 +184,31 @@ export class InputLine {
 
   draft({ width, marks }: ViewContext, maxRows: number): readonly Line[] {
     const last = textLines(this.#editor.text.trimEnd()).at(-1) ?? "";
-    const isShown = last !== "" && maxRows > DRAFT_FROM;
+    const isShown = last !== "" && maxRows > MIN_DRAFT_ROWS;
     return isShown ? [fitLine(line(`${marks.prompt} ${last}`, { role: "muted" }), width)] : [];
   }
 
   popup({ width, marks }: ViewContext, maxRows: number): readonly Line[] {
     if (this.#completion === undefined || maxRows < 2) return [];
     return listLines(this.#completion.items, {
-      marked: this.#marked,
+      marked: this.#selected,
       maxRows: Math.min(POPUP_ROWS, maxRows),
       width,
       marks,
     });
   }
 
-  #travel(by: 1 | -1): void {
-    const past = this.#past ?? { texts: this.#options.history.all(), at: 0, draft: this.#editor.text };
+  #browseHistory(by: 1 | -1): void {
+    const past = this.#historyPosition ?? {
+      texts: this.#options.history.all(),
+      at: 0,
+      draft: this.#editor.text,
+    };
     const at = Math.max(0, Math.min(past.texts.length, past.at + by));
     if (at === past.at) return;
     const text = at === 0 ? past.draft : (past.texts[past.texts.length - at] ?? "");
     this.#editor = replaceText(this.#editor, text);
-    this.#past = at === 0 ? undefined : { ...past, at };
+    this.#historyPosition = at === 0 ? undefined : { ...past, at };
   }
 }
 
@@ -236,37 +240,37 @@ export function canContinue({ run, queue, state, items }: SessionView): boolean 
 
 const UNFINISHED: ReadonlySet<string> = new Set(["aborted", "error", "max_iterations", "output_limit"]);
 
-/** A paste with more lines or characters appears in the input as a mark. */
-const MAX_LINES = 8;
-const MAX_CHARS = 1_200;
+/** A longer paste appears in the input as a marker. */
+const MAX_INLINE_LINES = 8;
+const MAX_INLINE_CHARS = 1_200;
 const MAX_IMAGE_BYTES = 10_000_000;
 
 type ImageBlock = Extract<UserBlock, { type: "image" }>;
 
-/** The contents behind the marks of an input: long pastes and images. */
+/** The contents behind an input's markers: long pastes and images. */
 export class Attachments {
   readonly #pastes = new Map<string, string>();
   readonly #images = new Map<string, ImageBlock>();
 
-  /** The text a paste adds to the input: itself, or a mark if it is long or the path of an image. */
+  /** The text a paste adds: itself, or a marker if it is long or the path of an image. */
   paste(text: string, cwd: string): string {
     const clean = cleanPaste(text);
     const image = imageAt(clean.trim(), cwd);
     if (image !== undefined) return this.addImage(image);
     const lines = clean.split("\n").length;
-    if (lines <= MAX_LINES && clean.length <= MAX_CHARS) return clean;
-    const mark = this.#freshMark(lines > 1 ? `pasted ${lines} lines` : `pasted ${clean.length} characters`);
-    this.#pastes.set(mark, clean);
-    return mark;
+    if (lines <= MAX_INLINE_LINES && clean.length <= MAX_INLINE_CHARS) return clean;
+    const marker = this.#newMarker(lines > 1 ? `pasted ${lines} lines` : `pasted ${clean.length} characters`);
+    this.#pastes.set(marker, clean);
+    return marker;
   }
 
   addImage(image: ImageBlock): string {
-    const mark = this.#freshMark("image");
-    this.#images.set(mark, image);
-    return mark;
+    const marker = this.#newMarker("image");
+    this.#images.set(marker, image);
+    return marker;
   }
 
-  /** Registers again the images of a text taken back into the input. */
+  /** Restores the images of a queued text that is edited again. */
   takeBack(text: string, images: readonly ImageBlock[]): void {
     if (images.length === 0) return;
     const marks = [...text.matchAll(/\[image(?: #(\d+))?\]/g)];
@@ -276,18 +280,18 @@ export class Attachments {
 
   expand(text: string): string {
     let whole = text;
-    for (const [mark, paste] of this.#pastes) whole = whole.replace(mark, () => paste);
+    for (const [marker, paste] of this.#pastes) whole = whole.replace(marker, () => paste);
     return whole;
   }
 
   imagesIn(text: string): readonly ImageBlock[] {
-    return [...this.#images].filter(([mark]) => text.includes(mark)).map(([, image]) => image);
+    return [...this.#images].filter(([marker]) => text.includes(marker)).map(([, image]) => image);
   }
 
-  #freshMark(what: string): string {
+  #newMarker(what: string): string {
     for (let number = 1; ; number++) {
-      const mark = number === 1 ? `[${what}]` : `[${what} #${number}]`;
-      if (!this.#pastes.has(mark) && !this.#images.has(mark)) return mark;
+      const marker = number === 1 ? `[${what}]` : `[${what} #${number}]`;
+      if (!this.#pastes.has(marker) && !this.#images.has(marker)) return marker;
     }
   }
 }
@@ -301,7 +305,7 @@ export function cleanPaste(text: string): string {
     .replaceAll(/(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}]/gu, "");
 }
 
-/** The image file that text is the path of, as when a file is dropped on a terminal. */
+/** The image at a path, as terminals paste it when a file is dropped on them. */
 function imageAt(text: string, cwd: string): ImageBlock | undefined {
   if (text.includes("\n") || text.length > 4_096 || !/\.(?:png|jpe?g|gif|webp)["']?$/i.test(text))
     return undefined;
@@ -375,14 +379,14 @@ export function typedBefore(store: SessionStore, cwd: string): readonly string[]
   for (const { path, bytes: size } of store.list(cwd).slice(0, MAX_SESSIONS)) {
     bytes += size;
     if (bytes > MAX_BYTES || count >= MAX_MESSAGES) break;
-    const typed = typedIn(path);
+    const typed = inputsIn(path);
     count += typed.length;
     texts.unshift([...typed]);
   }
   return texts.flat();
 }
 
-function typedIn(path: string): readonly string[] {
+function inputsIn(path: string): readonly string[] {
   try {
     return readSession(path).entries.flatMap((entry) => {
       if (entry.type !== "user_message" || (entry.source ?? "input") !== "input") return [];

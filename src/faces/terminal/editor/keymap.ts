@@ -41,7 +41,7 @@ export const ACTIONS = {
 
 export type KeyAction = keyof typeof ACTIONS;
 
-const USUAL: ReadonlyMap<KeyAction, readonly string[]> = new Map(
+const DEFAULT_KEYS: ReadonlyMap<KeyAction, readonly string[]> = new Map(
   (Object.keys(ACTIONS) as KeyAction[]).map((name) => [name, ACTIONS[name].keys]),
 );
 
@@ -59,7 +59,7 @@ export function keymapOf(config: KeyConfig = {}): Keymap {
   const faults: string[] = [];
   const actionOf = new Map<string, KeyAction>();
   const keysOf = new Map<KeyAction, readonly string[]>();
-  const own = new Map<KeyAction, readonly string[]>();
+  const configured = new Map<KeyAction, readonly string[]>();
   for (const [name, given] of Object.entries(config)) {
     if (!isAction(name)) {
       faults.push(`keys.${name}: there is no such action. Known: ${Object.keys(ACTIONS).join(", ")}.`);
@@ -73,11 +73,11 @@ export function keymapOf(config: KeyConfig = {}): Keymap {
         );
       return key === undefined ? [] : [key];
     });
-    own.set(name, keys);
+    configured.set(name, keys);
   }
-  const taken = new Set([...own.values()].flat());
-  for (const [name, usual] of USUAL) {
-    const keys = own.get(name) ?? usual.filter((key) => !taken.has(key));
+  const taken = new Set([...configured.values()].flat());
+  for (const [name, defaults] of DEFAULT_KEYS) {
+    const keys = configured.get(name) ?? defaults.filter((key) => !taken.has(key));
     keysOf.set(name, keys);
     for (const key of keys) actionOf.set(key, name);
   }
@@ -93,6 +93,6 @@ export function editLine(editor: Editor, event: TerminalEvent): Editor {
   if (event.type === "text" || event.type === "paste")
     return insertText(editor, event.text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " "));
   if (event.type !== "key") return editor;
-  const [name] = [...USUAL].find(([, keys]) => keys.includes(event.key)) ?? ["newline"];
+  const [name] = [...DEFAULT_KEYS].find(([, keys]) => keys.includes(event.key)) ?? ["newline"];
   return isEditCommand(name) && name !== "newline" ? applyEdit(editor, name) : editor;
 }

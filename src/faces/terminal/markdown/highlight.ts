@@ -2,7 +2,7 @@ import { type CodePiece, pieceReader } from "../../text/code-pieces.ts";
 import { type Line, span } from "../paint/line.ts";
 import type { Role } from "../paint/theme.ts";
 
-/** Longer lines are data; colours help nobody there. */
+/** Longer lines are data. */
 const MAX_CHARS = 2_000;
 
 /** Colours code line by line. */

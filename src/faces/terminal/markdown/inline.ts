@@ -3,16 +3,15 @@ import type { Style } from "../paint/theme.ts";
 
 export interface InlinePart {
   readonly spans: Line;
-  /** Where the part ends in the source. */
+  /** End in the source. */
   readonly end: number;
   /** True: each character of the source is one of the spans. */
   readonly isPlain: boolean;
 }
 
-/** A paragraph's text with its emphasis, code and links taken apart. */
 export interface InlineText {
   readonly parts: readonly InlinePart[];
-  /** From here on in the source more text could change what is there; its length when none could. */
+  /** Position in the source from which more text could change the parts. */
   readonly stableTo: number;
 }
 
@@ -20,7 +19,7 @@ const MAX_DEPTH = 6;
 const MAX_LABEL = 1_000;
 const MAX_ADDRESS = 2_000;
 
-/** Takes the text of one paragraph apart. What is no Markdown, or not whole, stays as it was written. */
+/** Parses one paragraph. Incomplete markup stays plain text. */
 export function parseInline(text: string, base: Style = {}): InlineText {
   return new InlineParser(text, base, 0).parse();
 }
@@ -34,7 +33,7 @@ class InlineParser {
   readonly #base: Style;
   readonly #depth: number;
   readonly #parts: InlinePart[] = [];
-  /** Marks of which no closing one follows any more. */
+  /** Markup without a closing counterpart in the rest. */
   readonly #unclosed = new Set<string>();
   #stableTo: number;
   #plainFrom = 0;
@@ -73,7 +72,7 @@ class InlineParser {
       case "~":
         return this.#emphasis(at);
       case "!":
-        return text[at + 1] === "[" ? this.#link(at + 1, at) : this.#maybeMore(at);
+        return text[at + 1] === "[" ? this.#link(at + 1, at) : this.#markUnstable(at);
       case "[":
         return this.#link(at, at);
       case "<": {
@@ -87,7 +86,7 @@ class InlineParser {
 
   #escape(at: number): number | undefined {
     const next = this.#text[at + 1];
-    if (next === undefined) return this.#maybeMore(at);
+    if (next === undefined) return this.#markUnstable(at);
     if (!/[!-/:-@[-`{-~]/.test(next)) return undefined;
     return this.#part(at, at + 2, [span(next, this.#base)]);
   }
@@ -99,7 +98,7 @@ class InlineParser {
     const from = at + length;
     let end = this.#unclosed.has(mark) ? -1 : text.indexOf(mark, from);
     while (end >= 0 && runLength(text, end) !== length) end = text.indexOf(mark, end + runLength(text, end));
-    if (end < 0) return this.#never(mark, at);
+    if (end < 0) return this.#markUnclosed(mark, at);
     const code = text.slice(from, end);
     const trimmed = /^ .*[^ ].* $/.test(code) ? code.slice(1, -1) : code;
     return this.#part(at, end + length, [span(trimmed, { ...this.#base, role: "code" })]);
@@ -111,13 +110,13 @@ class InlineParser {
     const run = runLength(text, at);
     const length = Math.min(run, char === "~" ? 2 : 3);
     const next = text[at + run];
-    if (next === undefined) return this.#maybeMore(at);
+    if (next === undefined) return this.#markUnstable(at);
     if ((char === "~" && run !== 2) || /\s/.test(next)) return undefined;
     if (char === "_" && /[\p{L}\p{N}]/u.test(text[at - 1] ?? " ")) return undefined;
     const mark = char.repeat(length);
     const end = this.#closing(mark, at + length);
-    if (end === undefined) return this.#never(mark, at);
-    const style = emphasised(this.#base, mark);
+    if (end === undefined) return this.#markUnclosed(mark, at);
+    const style = withEmphasis(this.#base, mark);
     return this.#part(at, end + length, inlineOf(text.slice(at + length, end), style, this.#depth + 1));
   }
 
@@ -139,13 +138,13 @@ class InlineParser {
     const text = this.#text;
     if (this.#unclosed.has("]")) return undefined;
     const close = closingBracket(text, at);
-    if (close === undefined) return text.length - at > MAX_LABEL ? undefined : this.#never("]", from);
-    if (close + 1 >= text.length) return this.#maybeMore(from);
+    if (close === undefined) return text.length - at > MAX_LABEL ? undefined : this.#markUnclosed("]", from);
+    if (close + 1 >= text.length) return this.#markUnstable(from);
     if (text[close + 1] !== "(") return undefined;
     const rest = text.slice(close + 2, close + 2 + MAX_ADDRESS);
     const found = TARGET.exec(rest);
     if (found === null)
-      return rest.includes(")") || rest.length === MAX_ADDRESS ? undefined : this.#maybeMore(from);
+      return rest.includes(")") || rest.length === MAX_ADDRESS ? undefined : this.#markUnstable(from);
     const label = text.slice(at + 1, close);
     if (from === at && HAS_LINK.test(label)) return undefined;
     const end = close + 2 + found[0].length;
@@ -155,7 +154,7 @@ class InlineParser {
   #linkSpans(label: string, target: string): Line {
     const style: Style = { ...this.#base, role: "link", link: target };
     const inner = label === "" ? [span(target, style)] : inlineOf(label, style, this.#depth + 1);
-    // Where a click does not work, or the text could name another place than the link, the place is shown.
+    // Shows the address, because links may not be clickable or may be misleading.
     const shows = /^(?:https?|mailto):/.test(target) && !target.includes(label.trim());
     return shows ? [...inner, span(` (${target})`, { ...this.#base, role: "muted" })] : inner;
   }
@@ -186,31 +185,31 @@ class InlineParser {
   #plain(end: number): void {
     if (end <= this.#plainFrom) return;
     const text = this.#text.slice(this.#plainFrom, end);
-    const made: Span = span(text, this.#base);
-    this.#parts.push({ spans: [made], end, isPlain: made.text.length === text.length });
+    const plain: Span = span(text, this.#base);
+    this.#parts.push({ spans: [plain], end, isPlain: plain.text.length === text.length });
     this.#plainFrom = end;
   }
 
-  /** A later character could make something of this. */
-  #maybeMore(at: number): undefined {
+  /** More text could turn this into markup. */
+  #markUnstable(at: number): undefined {
     this.#stableTo = Math.min(this.#stableTo, at);
     return undefined;
   }
 
-  #never(mark: string, at: number): undefined {
+  #markUnclosed(mark: string, at: number): undefined {
     this.#unclosed.add(mark);
-    return this.#maybeMore(at);
+    return this.#markUnstable(at);
   }
 }
 
-/** In the text of a link a link is one, and the outer is as it was written. */
+/** Of nested links only the inner one counts. */
 const HAS_LINK = /(?<!!)\[[^[\]]*\]\(/;
 
-/** Where a link leads, in angle brackets or without, and its title, which is not shown. */
+/** A link's address, in angle brackets or without, and its title, which is not shown. */
 const TARGET =
   /^\s*(?:<((?:[^\\<>\n]|\\.)*)>|([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*))(?:\s+(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?\s*\)/;
 
-function emphasised(base: Style, mark: string): Style {
+function withEmphasis(base: Style, mark: string): Style {
   if (mark.startsWith("~")) return { ...base, strike: true };
   return {
     ...base,
@@ -230,11 +229,11 @@ function runLength(text: string, at: number): number {
   return end - at;
 }
 
-/** Where a bracket is closed, what is in code or in an address in angle brackets left out. */
+/** The closing bracket, ignoring code and addresses in angle brackets. */
 function closingBracket(text: string, at: number): number | undefined {
   let depth = 0;
-  const within = text.slice(at, at + MAX_LABEL);
-  for (const found of within.matchAll(/\\.|(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)|<[a-z]+:[^\s<>]*>|[[\]]/gs)) {
+  const window = text.slice(at, at + MAX_LABEL);
+  for (const found of window.matchAll(/\\.|(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)|<[a-z]+:[^\s<>]*>|[[\]]/gs)) {
     if (found[0] === "[") depth++;
     else if (found[0] === "]" && --depth === 0) return at + found.index;
   }

@@ -1,8 +1,17 @@
-import { cutLine, type Line, line, lineColumns, longestWord, span, wrapLine } from "../paint/line.ts";
+import {
+  cutLine,
+  type Line,
+  line,
+  lineColumns,
+  longestWord,
+  sliceSpans,
+  span,
+  wrapLine,
+} from "../paint/line.ts";
 import type { Marks } from "../paint/theme.ts";
 import { inlineSpans } from "./inline.ts";
 
-/** The text before the rows of a block: bars of quotes, indents and bullets of lists. */
+/** Precedes a block's rows: bars of quotes, indents and bullets of lists. */
 export interface Lead {
   readonly first: Line;
   readonly rest: Line;
@@ -28,7 +37,7 @@ export function layOutBlock(block: Block, width: number, marks: Marks): readonly
     case "paragraph": {
       const { lead, heading, text, skip } = block;
       const spans = inlineSpans(text, heading ? { role: "heading", bold: true } : {});
-      return wrapLine(withoutStart(spans, skip), { width, ...lead });
+      return wrapLine(sliceSpans(spans, skip), { width, ...lead });
     }
     case "code": {
       const { first, rest } = block.lead;
@@ -52,22 +61,12 @@ export function layOutBlock(block: Block, width: number, marks: Marks): readonly
   }
 }
 
-function withoutStart(spans: Line, chars: number): Line {
-  if (chars === 0) return spans;
-  let left = chars;
-  return spans.flatMap((each) => {
-    const rest = each.text.slice(left);
-    left = Math.max(0, left - each.text.length);
-    return rest === "" ? [] : [span(rest, each.style)];
-  });
-}
-
 const MAX_COLUMNS = 30;
 const LONGEST_WORD = 16;
-/** Below so many columns rows that go on have no margin. */
+/** In narrower tables continued rows have no margin. */
 const MARGIN_FROM = 8;
 
-/** The rows of a table, as lists where columns have no room; undefined when the lines are none. */
+/** A table's rows, as records if columns do not fit; undefined if it is not a table. */
 function tableRows(lines: readonly string[], width: number, marks: Marks): readonly Line[] | undefined {
   const [head, rule, ...body] = lines;
   if (head === undefined || rule === undefined || !/^\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/.test(rule))
@@ -76,14 +75,14 @@ function tableRows(lines: readonly string[], width: number, marks: Marks): reado
   const count = sides.length;
   const names = cellsOf(head);
   if (count > MAX_COLUMNS || names.length !== count) return undefined;
-  const texts = [names, ...body.map((row) => withoutSurplus(cellsOf(row), count))];
+  const texts = [names, ...body.map((row) => joinSurplus(cellsOf(row), count))];
   const cells = texts.map((row, index) =>
     Array.from({ length: count }, (_, column) =>
       inlineSpans(row[column] ?? "", index === 0 ? { bold: true } : {}),
     ),
   );
   const widths = columnWidths(cells, width - 3 * (count - 1));
-  if (widths === undefined) return records(cells, width, marks);
+  if (widths === undefined) return recordRows(cells, width, marks);
   const rows = cells.flatMap((row) => layOutRow(row, { widths, sides, marks }));
   const headRows = layOutRow(cells[0] ?? [], { widths, sides, marks }).length;
   const line = span(
@@ -93,8 +92,8 @@ function tableRows(lines: readonly string[], width: number, marks: Marks): reado
   return [...rows.slice(0, headRows), [line], ...rows.slice(headRows)];
 }
 
-/** A row of at most so many cells: what would be too many stays in the last one, so that nothing is lost. */
-function withoutSurplus(cells: readonly string[], count: number): readonly string[] {
+/** Joins surplus cells into the last one, so nothing is lost. */
+function joinSurplus(cells: readonly string[], count: number): readonly string[] {
   return cells.length <= count ? cells : [...cells.slice(0, count - 1), cells.slice(count - 1).join(" | ")];
 }
 
@@ -114,7 +113,7 @@ function cellsOf(text: string): readonly string[] {
 }
 
 /** Each row of a table as lines of `head: text`. */
-function records([head = [], ...body]: readonly (readonly Line[])[], width: number, marks: Marks): Line[] {
+function recordRows([head = [], ...body]: readonly (readonly Line[])[], width: number, marks: Marks): Line[] {
   if (body.length === 0) return head.flatMap((cell) => wrapLine(cell, { width }));
   const margin = span(width < MARGIN_FROM ? "" : "  ");
   const rule = span(marks.rule.repeat(Math.max(1, Math.min(width, LONGEST_WORD))), { role: "muted" });
@@ -129,7 +128,7 @@ function records([head = [], ...body]: readonly (readonly Line[])[], width: numb
   ]);
 }
 
-/** Widths that tear no word: short columns whole, the rest shared by the others. Undefined: none fit. */
+/** Widths that break no word: narrow columns whole, the rest shared. Undefined if they do not fit. */
 function columnWidths(cells: readonly (readonly Line[])[], room: number): readonly number[] | undefined {
   const most = (measure: (cell: Line) => number): readonly number[] =>
     (cells[0] ?? []).map((_, column) => Math.max(1, ...cells.map((row) => measure(row[column] ?? []))));
@@ -139,7 +138,7 @@ function columnWidths(cells: readonly (readonly Line[])[], room: number): readon
   const widths = wanted.map(() => 0);
   let left = room;
   let open = wanted.map((_, index) => index);
-  const settle = (indexes: readonly number[], widthOf: (index: number) => number): void => {
+  const assign = (indexes: readonly number[], widthOf: (index: number) => number): void => {
     for (const index of indexes) {
       widths[index] = widthOf(index);
       left -= widthOf(index);
@@ -148,11 +147,11 @@ function columnWidths(cells: readonly (readonly Line[])[], room: number): readon
   };
   while (open.length > 0) {
     const share = Math.floor(left / open.length);
-    const needing = open.filter((index) => (least[index] ?? 0) > share);
-    const fitting = open.filter((index) => (wanted[index] ?? 0) <= share);
-    if (needing.length > 0) settle(needing, (index) => least[index] ?? 0);
-    else if (fitting.length > 0) settle(fitting, (index) => wanted[index] ?? 0);
-    else settle(open, () => share);
+    const tooWide = open.filter((index) => (least[index] ?? 0) > share);
+    const narrow = open.filter((index) => (wanted[index] ?? 0) <= share);
+    if (tooWide.length > 0) assign(tooWide, (index) => least[index] ?? 0);
+    else if (narrow.length > 0) assign(narrow, (index) => wanted[index] ?? 0);
+    else assign(open, () => share);
   }
   return widths;
 }

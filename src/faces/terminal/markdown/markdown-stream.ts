@@ -1,15 +1,15 @@
 import { graphemes } from "../../text/columns.ts";
-import { type Line, line, lineColumns, span, textLines, wrapSpans } from "../paint/line.ts";
+import { type Line, line, lineColumns, sliceSpans, span, textLines, wrapSpans } from "../paint/line.ts";
 import type { Marks } from "../paint/theme.ts";
 import { CodeHighlighter } from "./highlight.ts";
 import { parseInline } from "./inline.ts";
 import { type Block, type Lead, layOutBlock } from "./lay-out.ts";
 
-/** Levels of lists and quotes that are shown; deeper ones look like the deepest. */
+/** Deeper lists and quotes look like this level. */
 const MAX_LEVELS = 6;
-/** A paragraph whose emphasis stays open for longer is taken as it is written. */
+/** Emphasis open for longer than this is plain text. */
 const MAX_OPEN = 4_000;
-/** A longer line, or paragraph, is laid out piece by piece: a row ends where a piece does. */
+/** Longer lines and paragraphs are laid out in pieces; a row ends with each piece. */
 const MAX_PIECE = 32_000;
 
 type Leaf =
@@ -24,17 +24,16 @@ type Leaf =
     };
 
 /**
- * Markdown that comes in pieces. Rows that more text cannot change are handed out once, as soon as they are
- * known; the rest is laid out anew as often as it is asked for. Work and memory depend on what is open, not
- * on what has been handed out.
+ * Lays out streamed Markdown. Rows that can no longer change are returned once; the rest is laid out again
+ * for each frame. Work and memory depend on the open block alone.
  */
 export class MarkdownStream {
   readonly #marks: Marks;
   #ready: Block[] = [];
   #leaf: Leaf | undefined;
-  /** The beginning of the current line that has not been recognised. */
+  /** The start of the current line while its kind is unknown. */
   #start = "";
-  /** True when the rest of the current line goes to the open paragraph. */
+  /** True while the current line continues the open paragraph. */
   #inText = false;
   #levels: { readonly column: number; readonly quotes: number }[] = [];
   #gap = false;
@@ -62,7 +61,7 @@ export class MarkdownStream {
     this.#ended = true;
   }
 
-  /** Rows that will not change any more; each is handed out once. */
+  /** Rows that can no longer change; each is returned once. */
   take(width: number): readonly Line[] {
     const rows = this.#ready.flatMap((block) => layOutBlock(block, width, this.#marks));
     this.#ready = [];
@@ -77,7 +76,7 @@ export class MarkdownStream {
   }
 
   #openStart(width: number): readonly Line[] {
-    // Marks of which nobody knows yet what they begin are not shown, to not flicker.
+    // Hides markup that is still ambiguous, to avoid flicker.
     if (/^[\s>*+_#=`~-]*$/.test(this.#start) && this.#leaf?.type !== "fence") return [];
     if (this.#leaf?.type === "fence" || this.#leaf?.type === "table") return [];
     const lead: Lead = { first: [], rest: [] };
@@ -114,8 +113,8 @@ export class MarkdownStream {
       stable += isForced || part.end <= stableTo ? chars : Math.max(0, chars - (part.end - stableTo));
       if (!isForced && part.end > stableTo) break;
     }
-    // Where a row ends depends on the word behind it: only what is certain is broken.
-    const certain = skipChars(spans, leaf.skip, stable - lastGrapheme(spans));
+    // Where a row ends depends on the next word: only certain text is wrapped.
+    const certain = sliceSpans(spans, leaf.skip, stable - lastGrapheme(spans));
     const rows = wrapSpans(certain, Math.max(2, width - indent));
     const taken: Line[] = [];
     let chars = leaf.skip;
@@ -125,7 +124,7 @@ export class MarkdownStream {
     }
     if (taken.length === 0) return [];
     leaf.lead = { first: leaf.lead.rest, rest: leaf.lead.rest };
-    // Text that was handed out is dropped, as far as it can be without cutting through a link or an emphasis.
+    // Drops returned text, unless that would cut a link or emphasis.
     let source = 0;
     for (const part of parts) {
       const size = part.spans.reduce((sum, each) => sum + each.text.length, 0);
@@ -180,7 +179,7 @@ export class MarkdownStream {
     this.#start = "";
   }
 
-  /** Takes a line in. `isWhole`: all of it is there; else it goes on, as text of its paragraph. */
+  /** `isWhole` false: the line continues, as text of its paragraph. */
   #startLine(source: string, isWhole: boolean): void {
     const leaf = this.#leaf;
     if (leaf?.type === "fence") {
@@ -315,7 +314,7 @@ function unindent(text: string, columns: number): string {
   return text.slice(at);
 }
 
-/** Characters of the last grapheme of a text, which more text could join. */
+/** Length of the last grapheme, which more text could extend. */
 function lastGrapheme(spans: Line): number {
   const end = spans
     .map(({ text }) => text)
@@ -326,15 +325,6 @@ function lastGrapheme(spans: Line): number {
 
 const MAX_GRAPHEME = 64;
 
-function skipChars(spans: Line, from: number, to: number): Line {
-  let at = 0;
-  return spans.flatMap((each) => {
-    const text = each.text.slice(Math.max(0, from - at), Math.max(0, to - at));
-    at += each.text.length;
-    return text === "" ? [] : [{ ...each, text }];
-  });
-}
-
 type LineKind =
   | { readonly kind: "blank" }
   | { readonly kind: "fence"; readonly mark: string; readonly language: string }
@@ -344,10 +334,7 @@ type LineKind =
   | { readonly kind: "table"; readonly text: string }
   | { readonly kind: "text"; readonly text: string };
 
-/**
- * The kind of a line. `isWhole`: all of it is there; else it goes on, and is something only whole lines can
- * be (a fence, a rule, a row of a table) in no case.
- */
+/** `isWhole` false: the line continues, so it is no fence, rule or table row. */
 function lineKind(text: string, isWhole: boolean): LineKind {
   if (text === "") return { kind: "blank" };
   if (isWhole) {
@@ -364,10 +351,10 @@ function lineKind(text: string, isWhole: boolean): LineKind {
   return { kind: "text", text };
 }
 
-/** A longer line is none that only whole ones can be: no row of a table, no rule. */
+/** A longer line is neither a table row nor a rule. */
 const MAX_LINE = 16_000;
 
-/** True when it is certain how a line begins, whatever follows. */
+/** True once later text cannot change the kind of a line. */
 function isDefinite(start: string): boolean {
   if (start.length > MAX_LINE) return true;
   const { text } = unquote(start);

@@ -45,6 +45,16 @@ export function lineColumns(spans: Line): number {
   return spans.reduce((sum, { text }) => sum + columnsOf(text), 0);
 }
 
+/** The spans of the characters from `from` up to `to`. */
+export function sliceSpans(spans: Line, from: number, to: number = Number.POSITIVE_INFINITY): Line {
+  let at = 0;
+  return spans.flatMap((each) => {
+    const text = each.text.slice(Math.max(0, from - at), Math.max(0, to - at));
+    at += each.text.length;
+    return text === "" ? [] : [{ ...each, text }];
+  });
+}
+
 const CUT: Span = { text: "…", style: { role: "muted" } };
 
 /** The text of a span in a look: the ellipsis is ASCII if the marks are. */
@@ -67,6 +77,18 @@ export function fitLine(spans: Line, width: number): Line {
     return room < 1 ? fitted : [...fitted, { ...each, text: firstColumns(each.text, room - 1) }, CUT];
   }
   return fitted;
+}
+
+/** At most `most` rows, among them the last `tail`; one of them counts those that are cut. */
+export function cutRows<T>(
+  rows: readonly T[],
+  most: number,
+  tail: number,
+  countRow: (count: number) => T,
+): readonly T[] {
+  if (rows.length <= most) return rows;
+  const head = Math.max(0, most - 1 - tail);
+  return [...rows.slice(0, head), countRow(rows.length - head - tail), ...rows.slice(rows.length - tail)];
 }
 
 interface WrapOptions {
@@ -245,28 +267,23 @@ export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, " ");
 }
 
-/** A line as written to a terminal, from a character on; styles are reset at its end. */
-export function paintLine(row: Line, look: Look, fromChar = 0): string {
+/** A line as written to a terminal; styles are reset at its end. */
+export function paintLine(row: Line, look: Look): string {
   let out = "";
-  let skip = fromChar;
   let codes = "";
   let link = "";
   for (const each of row) {
-    const { style } = each;
-    const text = shownText(each, look);
-    const rest = text.slice(skip);
-    skip = Math.max(0, skip - text.length);
-    if (rest === "") continue;
-    const wanted = styleCodes(style, look);
+    if (each.text === "") continue;
+    const wanted = styleCodes(each.style, look);
     if (wanted !== codes) {
       out += wanted === "" ? "\u001B[m" : codes === "" ? `\u001B[${wanted}m` : `\u001B[0;${wanted}m`;
       codes = wanted;
     }
-    const target = look.links ? safeLink(style.link) : "";
+    const target = look.links ? safeLink(each.style.link) : "";
     if (target !== link) out += `\u001B]8;;${target}\u001B\\`;
     link = target;
     // The functions that make spans ensure this already; here it holds regardless of them.
-    out += rest.replaceAll(CONTROL, "\uFFFD");
+    out += shownText(each, look).replaceAll(CONTROL, "\uFFFD");
   }
   if (link !== "") out += "\u001B]8;;\u001B\\";
   return codes === "" ? out : `${out}\u001B[m`;

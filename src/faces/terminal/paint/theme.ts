@@ -114,7 +114,7 @@ function marksAt(index: 0 | 1): Marks {
  */
 export type Reflow = "none" | "exact" | "counting";
 
-/** The look until the terminal reports its background. `theme`: from the settings. */
+/** Until the terminal reports its background. `theme`: from the settings. */
 export function lookFor(environment: Environment, theme?: string): Look {
   const term = variable(environment, "TERM") ?? "";
   const has256 =
@@ -142,7 +142,6 @@ function speaksUnicode(environment: Environment): boolean {
   return locale === undefined ? variable(environment, "TERM") !== "linux" : /utf-?8/i.test(locale);
 }
 
-/** How the terminal treats its lines when it becomes narrower, judged by the environment. */
 export function reflowOf(environment: Environment): Reflow {
   const term = variable(environment, "TERM") ?? "";
   const isScreen = term.startsWith("screen") && variable(environment, "TMUX") === undefined;
@@ -151,7 +150,7 @@ export function reflowOf(environment: Environment): Reflow {
     : "exact";
 }
 
-/** The same from a terminal's reply: `[>0;276;0c` is xterm.js, used by many editors. Undefined if unknown. */
+/** From a terminal's reply: `[>0;276;0c` is xterm.js. Undefined if unknown. */
 export function reflowOfNamed(reply: string): Reflow | undefined {
   return reply === "[>0;276;0c" ? "counting" : undefined;
 }

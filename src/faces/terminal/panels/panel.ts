@@ -15,7 +15,7 @@ export interface PlainPanel {
   readonly take?: (text: string) => void;
 }
 
-/** A panel that takes the input's place and keys for a while. */
+/** Replaces the input and takes its keys. */
 export interface Panel {
   /** At most `maxRows` rows. */
   draw(context: ViewContext, maxRows: number): PanelRows;
@@ -30,7 +30,6 @@ export interface OpenedPanel extends Panel {
 /** A question takes keys only after this long without one, so nothing typed for something else answers it. */
 export const QUIET_MS = 200;
 
-/** The quiet a question requires once it is visible. */
 export class Quiet {
   readonly #now: () => number;
   #since: number | undefined;
@@ -44,7 +43,7 @@ export class Quiet {
     this.#since ??= this.#now();
   }
 
-  /** A key was meant for something else: restarts the quiet, if it has begun. */
+  /** Restarts the quiet after a key meant for something else. */
   disturb(): void {
     if (this.#since !== undefined) this.#since = this.#now();
   }

@@ -7,10 +7,10 @@ import { fitLine, type Line, line, span, wrapLine } from "../paint/line.ts";
 import type { Role } from "../paint/theme.ts";
 import type { TerminalEvent } from "../tty/key.ts";
 import { keysLine, type ListRow, listLines } from "../views/list-lines.ts";
-import { choiceRows, titleRule } from "../views/question-lines.ts";
+import { answerRows, titleRule } from "../views/question-lines.ts";
 import { type OpenedPanel, type PanelRows, type PlainPanel, Quiet } from "./panel.ts";
 
-/** Something to choose. Fields may be getters: each frame reads them again. */
+/** Fields may be getters: each frame reads them again. */
 export interface PickerItem<T> extends ListRow {
   readonly value: T;
   /** Searched instead of label and note. */
@@ -28,27 +28,25 @@ export interface PickOptions<T> {
   /** `answer`: index in `answers` of the chosen one. */
   readonly onChoose: (value: T, answer: number) => void;
   readonly onCancel?: () => void;
-  /** Further matches from elsewhere. */
+  /** Further matches, shown after those of the list. */
   readonly search?: (query: string) => Promise<readonly PickerItem<T>[]>;
   /** Index of the item marked first. Default 0. */
   readonly marked?: number;
-  /** False: no typing, because the list is short. */
+  /** False for a short list: typing does not filter it. */
   readonly isSearched?: boolean;
   /** Ways to use the marked item, by number; Enter takes the first. */
   readonly answers?: (item: T) => readonly string[];
-  /** A row below the list that left and right change. */
-  readonly side?: { readonly row: () => Line; readonly turn: (by: 1 | -1) => void };
-  readonly onTab?: (() => void) | undefined;
+  /** A row below the list. */
+  readonly side?: () => Line;
   /** Handles a key or letter for the marked item; returns the index to mark then, if known. */
   readonly onKey?: (key: string, at: number) => number | undefined;
-  /** Handles pasted text in a list without typing. */
-  readonly onPaste?: (text: string) => void;
+  /** The value that pasted text chooses in a list without typing. */
+  readonly fromPaste?: (text: string) => T;
   /** The effect of keys. Default: Enter chooses. */
   readonly keys?: readonly string[];
 }
 
-/** The surroundings of a list. */
-interface PickerPlace {
+interface PickerHost {
   /** Closes the list before its answer counts. */
   readonly close: () => void;
   readonly onChange: () => void;
@@ -58,8 +56,8 @@ interface PickerPlace {
 
 const PREVIEW_ROWS = 5;
 const LIST_ROWS = 15;
-/** Elsewhere is searched after this long without typing. */
-const PAUSE_MS = 120;
+/** `search` starts after this long without typing. */
+const SEARCH_DELAY_MS = 120;
 
 const STEPS: { readonly [key: string]: number } = {
   up: -1,
@@ -72,20 +70,19 @@ const STEPS: { readonly [key: string]: number } = {
 };
 const CANCELS: ReadonlySet<string> = new Set(["escape", "ctrl+c", "ctrl+d"]);
 
-/** A list to choose from; typing narrows it. */
 export class Picker<T> implements OpenedPanel {
   readonly #options: PickOptions<T>;
-  readonly #place: PickerPlace;
+  readonly #host: PickerHost;
   readonly #quiet: Quiet;
   #filter: Editor = EMPTY_EDITOR;
   #marked: number;
   #found: readonly PickerItem<T>[] = [];
   #isSearching = false;
-  #pause: NodeJS.Timeout | undefined;
+  #searchTimer: NodeJS.Timeout | undefined;
 
-  constructor(options: PickOptions<T>, place: PickerPlace) {
+  constructor(options: PickOptions<T>, place: PickerHost) {
     this.#options = options;
-    this.#place = place;
+    this.#host = place;
     this.#quiet = new Quiet(place.now);
     this.#marked = options.marked ?? (options.asks === undefined ? 0 : -1);
   }
@@ -120,7 +117,7 @@ export class Picker<T> implements OpenedPanel {
     this.#marked = Math.max(0, Math.min(this.#marked, items.length - 1));
     const marked = items[this.#marked];
     const head = titleRule({ title: line(title, { bold: true }), right, role: "rule" }, context);
-    const below = this.#below(marked, width).filter((rows) => rows.length > 0 && maxRows >= 10);
+    const below = this.#rowsBelow(marked, width).filter((rows) => rows.length > 0 && maxRows >= 10);
     const isLoose = maxRows >= head.length + items.length + below.flat().length + below.length + 4;
     const gap: readonly Line[] = isLoose ? [[]] : [];
     const foot = [...below.flatMap((rows) => [...gap, ...rows]), ...(below.length > 0 ? gap : [])];
@@ -158,8 +155,9 @@ export class Picker<T> implements OpenedPanel {
     const { title, items } = this.#options;
     const head = titleRule({ title: line(title, { role, bold: true }), role }, context);
     const notes = wrapLine(line(text), { width, first: line("  "), rest: line("  ") });
-    const labels = items.map(({ label }) => label);
-    const answers = choiceRows(labels, { marked: this.#marked, role, context });
+    const answers = items.flatMap(({ label }, index) =>
+      answerRows(label, index, { isMarked: index === this.#marked, role }, context),
+    );
     const long = [`${marks.up}${marks.down} enter choose`, `esc ${escape}`];
     const fits = long.join(" . ").length + 2 <= width;
     const keys = keysLine(fits ? long : [`1-${items.length}`, `esc ${escape}`], context);
@@ -170,17 +168,13 @@ export class Picker<T> implements OpenedPanel {
   }
 
   /** The rows below the list: the side row, the ways to use the marked item, its preview. */
-  #below(marked: PickerItem<T> | undefined, width: number): readonly (readonly Line[])[] {
+  #rowsBelow(marked: PickerItem<T> | undefined, width: number): readonly (readonly Line[])[] {
     const { side, answers } = this.#options;
     const preview = (marked?.preview?.() ?? [])
       .slice(0, PREVIEW_ROWS)
       .map((each) => fitLine(typeof each === "string" ? line(`  ${each}`, { role: "muted" }) : each, width));
-    const ways = marked === undefined ? [] : (answers?.(marked.value) ?? []);
-    return [
-      side === undefined ? [] : [side.row()],
-      ways.length === 0 ? [] : answerRows(ways, width),
-      preview,
-    ];
+    const uses = marked === undefined ? [] : (answers?.(marked.value) ?? []);
+    return [side === undefined ? [] : [side()], uses.length === 0 ? [] : inlineAnswers(uses, width), preview];
   }
 
   #searchRow({ width, marks }: ViewContext): Line {
@@ -200,27 +194,24 @@ export class Picker<T> implements OpenedPanel {
   }
 
   #typed(event: TerminalEvent): void {
-    const { isSearched = true, onPaste, asks } = this.#options;
+    const { isSearched = true, fromPaste, asks } = this.#options;
     if (isSearched && asks === undefined) this.#type(editLine(this.#filter, event));
-    else if (event.type === "paste") onPaste?.(event.text);
+    else if (event.type === "paste" && fromPaste !== undefined) this.#take(fromPaste(event.text), 0);
     else if (event.type === "text" && /^[1-9]$/.test(event.text)) this.#number(Number(event.text) - 1);
   }
 
   /** False for a key that only edits the query. */
   #key(key: string): boolean {
-    const { onTab, onCancel, side } = this.#options;
     const step = STEPS[key];
-    if (key === "tab" && onTab !== undefined) this.#close(onTab);
-    else if (step !== undefined) this.#move(step);
-    else if (CANCELS.has(key)) this.#close(onCancel);
+    if (step !== undefined) this.#move(step);
+    else if (CANCELS.has(key)) this.#close(this.#options.onCancel);
     else if (key === "enter") this.#choose(0);
-    else if (side !== undefined && (key === "left" || key === "right")) side.turn(key === "left" ? -1 : 1);
     else return false;
     return true;
   }
 
   #close(then: (() => void) | undefined): void {
-    this.#place.close();
+    this.#host.close();
     then?.();
   }
 
@@ -256,10 +247,10 @@ export class Picker<T> implements OpenedPanel {
     if (isSame) return;
     this.#marked = 0;
     this.#found = [];
-    clearTimeout(this.#pause);
+    clearTimeout(this.#searchTimer);
     const query = filter.text.trim();
     this.#isSearching = this.#options.search !== undefined && query !== "";
-    if (this.#isSearching) this.#pause = setTimeout(() => void this.#search(query), PAUSE_MS);
+    if (this.#isSearching) this.#searchTimer = setTimeout(() => void this.#search(query), SEARCH_DELAY_MS);
   }
 
   async #search(query: string): Promise<void> {
@@ -268,7 +259,7 @@ export class Picker<T> implements OpenedPanel {
     if (this.#filter.text.trim() !== query) return;
     this.#found = found;
     this.#isSearching = false;
-    this.#place.onChange();
+    this.#host.onChange();
   }
 
   #shown(): readonly PickerItem<T>[] {
@@ -277,8 +268,8 @@ export class Picker<T> implements OpenedPanel {
     if (query === "") return items;
     const byText = new Map(items.map((item) => [item.find ?? `${item.label} ${textOf(item.note)}`, item]));
     const { best } = fuzzyBest(query, candidatesOf([...byText.keys()]), 200);
-    // Sorted by quality, rows would no longer match their headings.
-    const own = best.flatMap((text) => byText.get(text) ?? []).map((item) => ungrouped(item));
+    // Sorted by score, rows no longer match their headings.
+    const own = best.flatMap((text) => byText.get(text) ?? []).map((item) => withoutGroup(item));
     const all = [...own.filter(({ isDim }) => isDim !== true), ...own.filter(({ isDim }) => isDim === true)];
     return [...all, ...this.#found.filter((item) => !own.some((each) => each.value === item.value))];
   }
@@ -288,11 +279,11 @@ function textOf(note: ListRow["note"]): string {
   return typeof note === "string" ? note : (note ?? []).map(({ text }) => text).join("");
 }
 
-function ungrouped<T>({ label, mark, note, end, isDim, value, preview }: PickerItem<T>): PickerItem<T> {
+function withoutGroup<T>({ label, mark, note, end, isDim, value, preview }: PickerItem<T>): PickerItem<T> {
   return { label, mark, note, end, isDim, value, ...(preview === undefined ? {} : { preview }) };
 }
 
-function answerRows(answers: readonly string[], width: number): readonly Line[] {
+function inlineAnswers(answers: readonly string[], width: number): readonly Line[] {
   const spans = answers.flatMap((text, index) => [
     span(index === 0 ? "  " : "     "),
     span(`${index + 1}`, { role: "accent" }),
@@ -322,9 +313,9 @@ export class FieldPanel implements OpenedPanel {
 
   plain(): PlainPanel {
     const { title, notes, fault = "", onEnter, onCancel } = this.#options;
-    const about = [title, ...notes, fault].filter((text) => text !== "").join(" ");
+    const texts = [title, ...notes, fault].filter((text) => text !== "").join(" ");
     return {
-      rows: [line(`${about} (an empty line goes back)`)],
+      rows: [line(`${texts} (an empty line goes back)`)],
       take: (text) => (text.trim() === "" ? onCancel() : onEnter(text.trim())),
     };
   }
@@ -342,11 +333,11 @@ export class FieldPanel implements OpenedPanel {
       placeholder: "",
       marks,
     });
-    const about = [
+    const texts = [
       ...notes.map((each) => line(each, { role: "muted" })),
       ...(fault === "" ? [] : [line(fault, { role: "bad" })]),
     ];
-    const wrapped = about.flatMap((each) => wrapLine(each, { width, first: line("  ") }));
+    const wrapped = texts.flatMap((each) => wrapLine(each, { width, first: line("  ") }));
     const shown = wrapped.slice(0, Math.max(0, maxRows - head.length - rows.length - 3));
     const keys = keysLine([`enter ${enter}`, "esc back"], context);
     const all = [...head, ...rows, ...(shown.length === 0 ? [] : [[], ...shown]), [], keys];

@@ -6,11 +6,12 @@ import { questionKind } from "../../../view/question-kind.ts";
 import { fieldHint, type ValueField, ValueForm } from "../../../view/value-form.ts";
 import { type Editor, type EditorRows, EMPTY_EDITOR, editorRows, insertText } from "../editor/editor.ts";
 import { editLine } from "../editor/keymap.ts";
-import { fitLine, type Line, line, span, type ViewContext, wrapLine } from "../paint/line.ts";
+import { cutRows, fitLine, type Line, line, span, type ViewContext, wrapLine } from "../paint/line.ts";
 import type { Role } from "../paint/theme.ts";
 import type { TerminalEvent } from "../tty/key.ts";
 import { keysLine } from "../views/list-lines.ts";
 import {
+  answerRows,
   offeredReply,
   type QuestionRows,
   questionLines,
@@ -20,47 +21,60 @@ import {
 } from "../views/question-lines.ts";
 import { type Panel, type PanelRows, Quiet } from "./panel.ts";
 
-interface QuestionPanelOptions {
-  readonly question: Question;
-  readonly answer: CodingSession["answer"];
-  readonly onWhole: (question: Question) => void;
+/** The screen on which a question is asked. */
+export interface QuestionHost {
+  readonly session: Pick<CodingSession, "answer" | "questions">;
+  readonly act: (action: "details" | "escape" | "mode") => void;
   /** Takes typed input that is not an answer, so nothing is lost. */
-  readonly onTyped: (event: TerminalEvent) => void;
-  /** Stops the run and the question with it. */
-  readonly onStop: () => void;
-  /** Switches to the next mode, which may decide the question. */
-  readonly onMode: () => void;
-  readonly more: () => number;
+  readonly type: (event: TerminalEvent) => void;
   /** Milliseconds since an arbitrary moment. */
-  readonly now: () => number;
+  readonly elapsed: () => number;
+}
+
+export abstract class QuestionPanel implements Panel {
+  readonly question: Question;
+  protected readonly host: QuestionHost;
+  protected readonly quiet: Quiet;
+
+  constructor(question: Question, host: QuestionHost) {
+    this.question = question;
+    this.host = host;
+    this.quiet = new Quiet(host.elapsed);
+  }
+
+  abstract draw(context: ViewContext, maxRows: number): PanelRows;
+  abstract handle(event: TerminalEvent): void;
+
+  disturb(): void {
+    this.quiet.disturb();
+  }
+
+  protected answer(reply: QuestionReply): void {
+    this.host.session.answer(this.question.id, reply);
+  }
+
+  /** Not an answer: the person is writing something else. */
+  protected passOn(event: TerminalEvent): void {
+    this.quiet.disturb();
+    if (event.type !== "key" || event.key === "backspace") this.host.type(event);
+  }
 }
 
 /** One question, answered by number or arrow. Nothing is marked before an arrow is pressed. */
-class QuestionPanel implements Panel {
-  readonly #options: QuestionPanelOptions;
+class ChoicePanel extends QuestionPanel {
   #marked: number | undefined;
-  readonly #quiet: Quiet;
   #reason: Editor | undefined;
   /** Answers the window does not show in full; undefined: it has no room for the question. */
   #cut: QuestionRows["cut"] | undefined;
 
-  constructor(options: QuestionPanelOptions) {
-    this.#options = options;
-    this.#quiet = new Quiet(options.now);
-  }
-
-  get question(): Question {
-    return this.#options.question;
-  }
-
   draw(context: ViewContext, maxRows: number): PanelRows {
-    this.#quiet.begin();
+    this.quiet.begin();
     const { question } = this;
     const typed = this.#reason && this.#reasonRows(this.#reason, context);
     const state = {
       marked: typed === undefined ? this.#marked : undefined,
       maxRows,
-      more: this.#options.more(),
+      more: Math.max(0, this.host.session.questions.length - 1),
       ...(typed === undefined ? {} : { reason: typed.rows }),
     };
     const shown = questionLines(question, state, context);
@@ -83,37 +97,28 @@ class QuestionPanel implements Panel {
     return questionKind(this.question) === "plan";
   }
 
-  disturb(): void {
-    this.#quiet.disturb();
-  }
-
   handle(event: TerminalEvent): void {
     if (event.type === "reply") return;
     if (this.#reason !== undefined) {
       this.#typeReason(this.#reason, event);
       return;
     }
-    const { isOver: isQuiet } = this.#quiet;
+    const { isOver: isQuiet } = this.quiet;
     if (isQuiet && event.type === "key" && event.key !== "backspace") this.#key(event.key);
     else if (isQuiet && event.type === "text" && /^[1-9]$/.test(event.text))
       this.#choose(Number(event.text) - 1);
-    else if (isQuiet && event.type === "text" && event.text === "v") this.#options.onWhole(this.question);
-    else {
-      // The person is writing something else: a digit in it is not an answer.
-      this.#quiet.disturb();
-      if (event.type !== "key" || event.key === "backspace") this.#options.onTyped(event);
-    }
+    else if (isQuiet && event.type === "text" && event.text === "v") this.host.act("details");
+    else this.passOn(event);
   }
 
   #key(key: string): void {
     const count = questionOptions(this.question).length;
     const at = this.#marked;
-    if (key === "shift+tab") this.#options.onMode();
-    else if (key === "down" || key === "tab") this.#marked = at === undefined ? 0 : (at + 1) % count;
-    else if (key === "up") this.#marked = at === undefined ? count - 1 : (at + count - 1) % count;
+    if (key === "shift+tab") this.host.act("mode");
+    else if (isArrow(key)) this.#marked = nextRow(at, key, count);
     else if (key === "enter" && at !== undefined) this.#choose(at);
-    else if (key === "escape" && this.#isPlan) this.#answer({ choice: "stop" });
-    else if (key === "escape" || key === "ctrl+c") this.#options.onStop();
+    else if (key === "escape" && this.#isPlan) this.answer({ choice: "stop" });
+    else if (key === "escape" || key === "ctrl+c") this.host.act("escape");
   }
 
   #choose(index: number): void {
@@ -123,7 +128,7 @@ class QuestionPanel implements Panel {
     if (reply === undefined || this.#cut?.has(index) !== false) return;
     const isRefusal = "choice" in reply && reply.choice === "no";
     if (isRefusal && (question.type === "permission" || this.#isPlan)) this.#reason = EMPTY_EDITOR;
-    else this.#answer(reply);
+    else this.answer(reply);
   }
 
   #typeReason(reason: Editor, event: TerminalEvent): void {
@@ -133,12 +138,8 @@ class QuestionPanel implements Panel {
       const text = reason.text.trim();
       // Changing a plan requires being told how.
       if (text === "" && this.#isPlan) return;
-      this.#answer({ choice: "no", ...(text === "" ? {} : { reason: text }) });
+      this.answer({ choice: "no", ...(text === "" ? {} : { reason: text }) });
     } else this.#reason = editLine(reason, event);
-  }
-
-  #answer(reply: QuestionReply): void {
-    this.#options.answer(this.question.id, reply);
   }
 }
 
@@ -146,10 +147,7 @@ class QuestionPanel implements Panel {
  * Asks for a value that fits a schema, field by field. A field's options are chosen by number or arrow;
  * everything else is typed. Escape declines.
  */
-export class ValuePanel implements Panel {
-  readonly question: Question;
-  readonly #options: Omit<QuestionPanelOptions, "onMode" | "more">;
-  readonly #quiet: Quiet;
+export class ValuePanel extends QuestionPanel {
   /** True once a key was meant for the question: from then on all are. */
   #isTaken = false;
   readonly #form: ValueForm;
@@ -161,16 +159,14 @@ export class ValuePanel implements Panel {
   #chosen: ReadonlySet<number> = new Set();
   #fault = "";
 
-  constructor(options: Omit<QuestionPanelOptions, "onMode" | "more">) {
-    this.#options = options;
-    this.question = options.question;
-    this.#quiet = new Quiet(options.now);
+  constructor(question: Question, host: QuestionHost) {
+    super(question, host);
     this.#form = new ValueForm(this.question.schema ?? {});
     this.#show();
   }
 
   draw(context: ViewContext, maxRows: number): PanelRows {
-    this.#quiet.begin();
+    this.quiet.begin();
     const { width } = context;
     const { field, at, fields } = this.#form;
     const { reason } = this.question;
@@ -187,22 +183,34 @@ export class ValuePanel implements Panel {
     // Typed words replace the offer to type them.
     const isWriting = this.#editor !== undefined;
     const shown = field && { ...field, isOpen: field.isOpen && !isWriting };
-    const offer = shown === undefined ? [] : offerRows(shown, this, context);
+    const offer = shown === undefined ? [] : this.#offerRows(shown, context);
     const least = head.length + notes.length + writing.length + 1;
     const gap: readonly Line[] = isOffered && least + offer.length + 2 <= maxRows ? [[]] : [];
     const offered = least + offer.length <= maxRows ? offer : offer.filter(({ isNote }) => !isNote);
     const keys = keysLine(this.#keys(width), context);
     const last = [...gap, ...offered.map(({ row }) => row), ...writing, ...gap, keys];
-    const above = cutAbove([...head, ...notes], Math.max(0, maxRows - last.length - 1), context);
-    const rows = [...above, ...last];
+    // Who asks stays visible, however long a server's text is.
+    const room = Math.max(0, maxRows - last.length - 1);
+    const above = cutRows([...head, ...notes], room + 1, room - 1, (count) =>
+      fitLine(line(`  ${context.marks.more} ${count} more rows, ctrl+o shows them`, { role: "bad" }), width),
+    );
+    const rows = [...above.slice(0, room + 1), ...last];
     if (caret === undefined) return { rows };
     const row = rows.length - 1 - gap.length - writing.length + caret.row;
     return { rows, caret: { row, column: caret.column } };
   }
 
-  /** The state of an option: chosen, or marked by an arrow. */
-  looks(index: number): { readonly isMarked: boolean; readonly isChosen: boolean } {
-    return { isMarked: this.#marked === index, isChosen: this.#chosen.has(index) };
+  #offerRows({ kind, options, isOpen }: ValueField, context: ViewContext): readonly OfferRow[] {
+    const rest = line("     ");
+    const offers = [...options, ...(isOpen ? [{ label: OWN_WORDS, note: undefined }] : [])];
+    return offers.flatMap(({ label, note = "" }, index) => {
+      const box =
+        kind !== "several" || index >= options.length ? "" : this.#chosen.has(index) ? "[x] " : "[ ] ";
+      const rows = answerRows(box + label, index, { isMarked: this.#marked === index }, context);
+      const muted = line(withHiddenShown(note), { role: "muted" });
+      const notes = note === "" ? [] : wrapLine(muted, { width: context.width, first: rest, rest });
+      return [...rows.map((row) => ({ row, isNote: false })), ...notes.map((row) => ({ row, isNote: true }))];
+    });
   }
 
   #notes(width: number, isNamed: boolean): readonly Line[] {
@@ -251,22 +259,14 @@ export class ValuePanel implements Panel {
     return keys.join(" . ").length + 2 <= width ? keys : [`1-${count}`, leaves];
   }
 
-  disturb(): void {
-    this.#quiet.disturb();
-  }
-
   handle(event: TerminalEvent): void {
     if (event.type === "reply") return;
-    this.#isTaken ||= this.#quiet.isOver;
-    if (!this.#isTaken) {
-      this.#quiet.disturb();
-      if (event.type !== "key" || event.key === "backspace") this.#options.onTyped(event);
-      return;
-    }
+    this.#isTaken ||= this.quiet.isOver;
+    if (!this.#isTaken) return this.passOn(event);
     const key = event.type === "key" ? event.key : event.type === "text" ? event.text : "";
     const { field } = this.#form;
-    if (key === "ctrl+c") this.#options.onStop();
-    else if (key === "ctrl+o") this.#options.onWhole(this.question);
+    if (key === "ctrl+c") this.host.act("escape");
+    else if (key === "ctrl+o") this.host.act("details");
     else if (this.#editor === undefined && field !== undefined) this.#choose(field, key, event);
     else this.#write(key, event);
   }
@@ -274,7 +274,7 @@ export class ValuePanel implements Panel {
   #write(key: string, event: TerminalEvent): void {
     const isListed = isOffering(this.#form.field);
     if (key === "escape" && isListed) this.#list();
-    else if (key === "escape") this.#answer(this.#form.leave(this.question));
+    else if (key === "escape") this.answer(this.#form.leave(this.question));
     else if (key === "enter") this.#take();
     else if (key === "up" && this.#form.at > 0 && !isListed) this.#back();
     else this.#editor = editLine(this.#editor ?? EMPTY_EDITOR, event);
@@ -289,11 +289,11 @@ export class ValuePanel implements Panel {
   #choose(field: ValueField, key: string, event: TerminalEvent): void {
     const { options, isOpen, kind } = field;
     const count = options.length + (isOpen ? 1 : 0);
-    if (key === "escape") this.#answer(this.#form.leave(this.question));
+    if (key === "escape") this.answer(this.#form.leave(this.question));
     else if (isArrow(key)) this.#marked = nextRow(this.#marked, key, count);
     else if (key === "left" && this.#form.at > 0) this.#back();
     else if (/^[1-9]$/.test(key) && Number(key) <= count) this.#pick(field, Number(key) - 1);
-    else if (key === " " && kind === "several") this.#pick(field, this.#marked ?? count);
+    else if (key === " " && kind === "several") this.#pick(field, this.#marked ?? 0);
     else if (key === "enter") this.#enter(field);
     else if (event.type === "text" || event.type === "paste") this.#editor = editLine(EMPTY_EDITOR, event);
   }
@@ -335,12 +335,8 @@ export class ValuePanel implements Panel {
 
   #given(taken: ReturnType<ValueForm["take"]>): void {
     this.#fault = taken !== undefined && "fault" in taken ? taken.fault : "";
-    if (taken !== undefined && "value" in taken) this.#answer(taken);
+    if (taken !== undefined && "value" in taken) this.answer(taken);
     else if (this.#fault === "") this.#show();
-  }
-
-  #answer(reply: QuestionReply): void {
-    this.#options.answer(this.question.id, reply);
   }
 
   #back(): void {
@@ -357,18 +353,6 @@ export class ValuePanel implements Panel {
     this.#chosen = new Set();
     this.#editor = isOffering(field) && text === "" ? undefined : insertText(EMPTY_EDITOR, text);
   }
-}
-
-/** Cuts rows to a small window; who asks stays visible, however long a server's text is. */
-function cutAbove(
-  [first = [], ...more]: readonly Line[],
-  room: number,
-  { marks, width }: ViewContext,
-): readonly Line[] {
-  if (more.length <= room) return [first, ...more];
-  const left = more.length - room + 1;
-  const cut = line(`  ${marks.more} ${left} more rows, ctrl+o shows them`, { role: "bad" });
-  return [first, ...[fitLine(cut, width), ...more.slice(left)].slice(0, room)];
 }
 
 function isArrow(key: string): boolean {
@@ -397,29 +381,8 @@ interface OfferRow {
   readonly isNote: boolean;
 }
 
-function offerRows(
-  { kind, options, isOpen }: ValueField,
-  panel: Pick<ValuePanel, "looks">,
-  { width, marks }: ViewContext,
-): readonly OfferRow[] {
-  const offers = [...options, ...(isOpen ? [{ label: OWN_WORDS, note: undefined }] : [])];
-  return offers.flatMap(({ label, note }, index) => {
-    const { isMarked, isChosen } = panel.looks(index);
-    const box = kind === "several" && index < options.length ? (isChosen ? "[x] " : "[ ] ") : "";
-    const number = span(`${isMarked ? marks.chosen : " "} ${index + 1}  `, { role: "warning" });
-    const text = span(withHiddenShown(`${box}${label}`), isMarked ? { bold: true } : {});
-    const rest = line("     ");
-    const rows = wrapLine([text], { width, first: [number], rest });
-    const notes =
-      note === undefined
-        ? []
-        : wrapLine([span(withHiddenShown(note), { role: "muted" })], { width, first: rest, rest });
-    return [...rows.map((row) => ({ row, isNote: false })), ...notes.map((row) => ({ row, isNote: true }))];
-  });
-}
-
 const OWN_WORDS = "Something else: write it";
 
-export function panelForQuestion(options: QuestionPanelOptions): QuestionPanel | ValuePanel {
-  return options.question.type === "elicitation" ? new ValuePanel(options) : new QuestionPanel(options);
+export function panelForQuestion(question: Question, host: QuestionHost): QuestionPanel {
+  return question.type === "elicitation" ? new ValuePanel(question, host) : new ChoicePanel(question, host);
 }

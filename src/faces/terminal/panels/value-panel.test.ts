@@ -1,12 +1,30 @@
 import { expect, test } from "vitest";
 import { askForm } from "../../../tools/ask-tool.ts";
-import type { QuestionReply } from "../../../view/question.ts";
+import type { Question, QuestionReply } from "../../../view/question.ts";
 import { marksOf } from "../paint/theme.ts";
 import type { TerminalEvent } from "../tty/key.ts";
 import { QUIET_MS } from "./panel.ts";
-import { ValuePanel } from "./question-panel.ts";
+import { type QuestionHost, ValuePanel } from "./question-panel.ts";
 
 const CONTEXT = { width: 60, marks: marksOf({ unicode: true }), now: 0, details: false };
+
+/** A screen that collects replies, and what is typed for something else. */
+function host({
+  replies = [],
+  early = [],
+  now = () => 0,
+}: {
+  readonly replies?: QuestionReply[];
+  readonly early?: TerminalEvent[];
+  readonly now?: () => number;
+}): QuestionHost {
+  return {
+    session: { questions: [], answer: (_id, reply) => void replies.push(reply) },
+    act: () => undefined,
+    type: (event) => early.push(event),
+    elapsed: now,
+  };
+}
 
 function opened() {
   const replies: QuestionReply[] = [];
@@ -22,14 +40,15 @@ function opened() {
     },
     required: ["name"],
   };
-  const panel = new ValuePanel({
-    question: { id: "q", type: "elicitation", time: 0, reason: "Who\u001B[2J are you?", choices: [], schema },
-    answer: (_id, reply) => replies.push(reply),
-    onTyped: (event) => early.push(event),
-    onWhole: () => undefined,
-    onStop: () => undefined,
-    now: () => clock.now,
-  });
+  const question: Question = {
+    id: "q",
+    type: "elicitation",
+    time: 0,
+    reason: "Who\u001B[2J are you?",
+    choices: [],
+    schema,
+  };
+  const panel = new ValuePanel(question, host({ replies, early, now: () => clock.now }));
   const type = (...texts: readonly string[]): void => {
     for (const text of texts) {
       if (text !== "") panel.handle({ type: "text", text });
@@ -92,14 +111,8 @@ test("up goes back to what was written into the field before", () => {
 
 test("who asks stays on the screen, however much is said", () => {
   const reason = `docs asks: ${"x ".repeat(2_000)}password for you:`;
-  const panel = new ValuePanel({
-    question: { id: "q", type: "elicitation", time: 0, reason, choices: [], schema: {} },
-    answer: () => undefined,
-    onTyped: () => undefined,
-    onWhole: () => undefined,
-    onStop: () => undefined,
-    now: () => 0,
-  });
+  const question: Question = { id: "q", type: "elicitation", time: 0, reason, choices: [], schema: {} };
+  const panel = new ValuePanel(question, host({}));
   const rows = panel.draw(CONTEXT, 10).rows.map((row) => row.map(({ text }) => text).join(""));
   expect([rows.length, rows[0], rows[1], rows[7]]).toEqual([
     10,
@@ -121,14 +134,16 @@ function asks(...keys: readonly string[]): {
     { question: "What about the rest?", options: [option("Stop", "As today."), option("Go on")] },
     { question: "Which tests?", options: [option("unit"), option("e2e")], multiple: true },
   ]);
-  const panel = new ValuePanel({
-    question: { id: "q", type: "elicitation", time: 0, tool: "ask_user", reason: "", choices: [], schema },
-    answer: (_id, reply) => replies.push(reply),
-    onTyped: () => undefined,
-    onWhole: () => undefined,
-    onStop: () => undefined,
-    now: () => clock.now,
-  });
+  const question: Question = {
+    id: "q",
+    type: "elicitation",
+    time: 0,
+    tool: "ask_user",
+    reason: "",
+    choices: [],
+    schema,
+  };
+  const panel = new ValuePanel(question, host({ replies, now: () => clock.now }));
   panel.draw(CONTEXT, 20);
   clock.now += QUIET_MS;
   for (const key of keys) panel.handle(key.length === 1 ? { type: "text", text: key } : { type: "key", key });
@@ -148,6 +163,7 @@ const value = (rest: string, ...tests: readonly string[]) => ({
 test.each<[string, readonly string[], QuestionReply | undefined]>([
   ["numbers choose", ["2", "1", "2", "enter"], value("Go on", "unit", "e2e")],
   ["an arrow and Enter choose, space marks", ["down", "enter", "down", " ", "enter"], value("Stop", "unit")],
+  ["space marks the first without an arrow", ["1", " ", "down", " ", "enter"], value("Stop", "unit", "e2e")],
   ["a mark is taken back", ["1", "1", "1", "2", "enter"], value("Stop", "e2e")],
   ["what is typed is an answer", ["n", "o", "enter", "1", "3", "x", "enter"], value("no", "unit", "x")],
   ["the last row is for own words", ["3", "y", "enter", "escape"], value("y")],

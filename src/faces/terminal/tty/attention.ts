@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
 import { type Environment, variable } from "../../../system/env.ts";
 
-/** A person who has pressed no key for this long is looking at something else. */
+/** Without a key for this long the person counts as away. */
 const AWAY_MS = 10_000;
 
 export interface AttentionOptions {
@@ -21,19 +21,18 @@ type WatchedSession = Pick<CodingSession, "onChange"> & {
 /** Shows the state in the window's title; alerts an absent person to questions and the end of a run. */
 export class Attention {
   readonly #options: AttentionOptions;
-  #keyAt: number;
+  #lastKeyAt: number;
   #state = "";
-  #title = "";
   #isSilent = false;
   #end: (() => void) | undefined;
 
   constructor(options: AttentionOptions) {
     this.#options = options;
-    this.#keyAt = options.elapsed();
+    this.#lastKeyAt = options.elapsed();
   }
 
   keyPressed(): void {
-    this.#keyAt = this.#options.elapsed();
+    this.#lastKeyAt = this.#options.elapsed();
   }
 
   silence(): void {
@@ -54,18 +53,17 @@ export class Attention {
     const before = this.#state;
     this.#state = state;
     const { terminal, cwd, elapsed } = this.#options;
-    const title = `${TITLES[state]}nano-agent - ${basename(cwd)}`;
-    if (title !== this.#title) terminal.setTitle(title);
-    this.#title = title;
-    const calls = state === "waiting" || (state === "idle" && before !== "" && before !== "idle");
-    if (calls && !this.#isSilent && elapsed() - this.#keyAt >= AWAY_MS) terminal.write(this.#call(state));
+    terminal.setTitle(`${TITLES[state]}nano-agent - ${basename(cwd)}`);
+    const isAlert = state === "waiting" || (state === "idle" && before !== "" && before !== "idle");
+    if (isAlert && !this.#isSilent && elapsed() - this.#lastKeyAt >= AWAY_MS)
+      terminal.write(this.#alert(state));
   }
 
-  #call(state: string): string {
+  #alert(state: string): string {
     const { environment, isPlain = false } = this.#options;
     const program = variable(environment, "TERM_PROGRAM") ?? "";
     const text = state === "waiting" ? "nano-agent asks something" : "nano-agent has ended its run";
-    return NOTIFYING.has(program) && !isPlain ? `\u001B]9;${text}\u0007` : "\u0007";
+    return NOTIFICATION_TERMINALS.has(program) && !isPlain ? `\u001B]9;${text}\u0007` : "\u0007";
   }
 }
 
@@ -78,4 +76,4 @@ const TITLES: { readonly [state in CodingSession["view"]["state"]]: string } = {
 };
 
 /** Terminals that show such text as a notification. */
-const NOTIFYING: ReadonlySet<string> = new Set(["iTerm.app", "ghostty", "WezTerm", "kitty"]);
+const NOTIFICATION_TERMINALS: ReadonlySet<string> = new Set(["iTerm.app", "ghostty", "WezTerm", "kitty"]);

@@ -35,7 +35,7 @@ function keyName(key: string, modifiers: number): string {
   return [...names, key].join("+");
 }
 
-/** A key in the form of {@link keyName}: `Ctrl-X`, `control+x`, `^X` become `ctrl+x`. Undefined if none. */
+/** Converts `Ctrl-X`, `control+x` and `^X` to `ctrl+x`. Undefined if it is not a key. */
 export function parseKeyName(written: string): string | undefined {
   const text = written
     .trim()
@@ -100,7 +100,7 @@ export class KeyDecoder {
     return this.#read(false);
   }
 
-  /** Nothing came for a while: a lone escape is the key, other unfinished sequences are dropped. */
+  /** After a pause: a lone escape is the key, other unfinished sequences are dropped. */
   flush(): readonly TerminalEvent[] {
     return this.#paste === undefined ? this.#read(true) : [];
   }
@@ -156,7 +156,7 @@ export class KeyDecoder {
       return;
     }
     if (!isEnd && text.length < MAX_SEQUENCE) return;
-    // A key that was pressed, or the start of a sequence that never came.
+    // A key, or a sequence that never continued.
     this.#text = "";
     if (text.length <= 2)
       events.push({ type: "key", key: text === ESC ? "escape" : keyName(text.slice(1), 2) });
@@ -164,7 +164,7 @@ export class KeyDecoder {
 }
 
 /** Starts of sequences that run to a terminator, after the escape. */
-const STRINGS = "]P_^X";
+const STRING_STARTS = "]P_^X";
 
 interface Sequence {
   readonly length: number;
@@ -173,7 +173,7 @@ interface Sequence {
 
 function sequenceIn(text: string): Sequence | undefined {
   const second = text[1];
-  if (second !== undefined && STRINGS.includes(second)) return stringIn(text);
+  if (second !== undefined && STRING_STARTS.includes(second)) return stringIn(text);
   switch (second) {
     case undefined:
       return undefined;
@@ -221,7 +221,7 @@ function stringIn(text: string): Sequence | undefined {
 function csiIn(text: string): Sequence | undefined {
   const match = /^\u001B\[([<=>?]?)([\d;:]*)([ -/]*)([@-~])/.exec(text);
   if (match === null) {
-    // Not a sequence: the bracket was typed.
+    // The bracket was typed.
     if (/^\u001B\[[<=>?]?[\d;:]*[ -/]*[^\d;:<=>? -/@-~]/.test(text)) return { length: 2 };
     return undefined;
   }
@@ -286,7 +286,7 @@ function controlKey(code: number): string | undefined {
   }
 }
 
-/** Number of characters at the end of a text that begin another. */
+/** Length of the longest end of `text` that starts `other`. */
 function overlap(text: string, other: string): number {
   for (let length = Math.min(text.length, other.length - 1); length > 0; length--)
     if (text.endsWith(other.slice(0, length))) return length;

@@ -1,6 +1,6 @@
 import { columnsOf } from "../../text/columns.ts";
-import { type Line, lineColumns, paintLine, type Span } from "../paint/line.ts";
-import type { Look, Reflow, Style } from "../paint/theme.ts";
+import { type Line, lineColumns, paintLine } from "../paint/line.ts";
+import type { Look, Reflow } from "../paint/theme.ts";
 import type { Size } from "./key.ts";
 
 export interface Frame {
@@ -29,8 +29,8 @@ export class Renderer {
   #out = "";
   #row = 0;
   #column = 0;
-  /** True if text wider than the window is cut, at this point of the frame. */
-  #cuts = false;
+  /** True while the terminal cuts text wider than the window. */
+  #isCutting = false;
 
   constructor(options: RendererOptions) {
     this.#options = options;
@@ -40,12 +40,11 @@ export class Renderer {
   draw({ final, live, caret }: Frame): void {
     const rows = final.length === 0 ? live : [...final, ...live];
     this.#out = "";
-    this.#cuts = false;
+    this.#isCutting = false;
     this.#row = this.#caret.row;
     this.#column = this.#caret.column;
     for (const [index, row] of rows.entries())
-      if (index < final.length) this.#printRow(index, row);
-      else this.#drawRow(index, row);
+      if (index < final.length || !this.#isShown(index, row)) this.#writeRow(index, row);
     if (rows.length < this.#shown.length) {
       this.#moveTo(rows.length, 0);
       this.#out += ERASE_BELOW;
@@ -55,7 +54,7 @@ export class Renderer {
     this.#moveTo(final.length + caret.row, caret.column);
     this.#caret = caret;
     if (this.#out === "") return;
-    const wrapping = this.#cuts ? WRAP_ON : "";
+    const wrapping = this.#isCutting ? WRAP_ON : "";
     this.#options.write(drew ? `${BEGIN}${this.#out}${wrapping}${END}` : this.#out);
   }
 
@@ -64,17 +63,17 @@ export class Renderer {
    * over nothing else.
    */
   resize({ columns, rows }: Size): void {
-    const how = this.#options.reflow();
-    // A terminal that loses height gives up rows below the cursor first.
-    const gone = Math.max(0, this.#rows - rows);
+    const reflow = this.#options.reflow();
+    // A terminal that becomes shorter drops rows below the cursor first.
+    const lostRows = Math.max(0, this.#rows - rows);
     this.#rows = rows;
     const heights = this.#shown.map((row) =>
-      how === "none" ? 1 : Math.max(1, Math.ceil(lineColumns(row) / Math.max(1, columns))),
+      reflow === "none" ? 1 : Math.max(1, Math.ceil(lineColumns(row) / Math.max(1, columns))),
     );
     const above = heights.slice(0, this.#caret.row).reduce((sum, height) => sum + height, 0);
-    const left = Math.max(this.#caret.row + 1, heights.length - gone);
-    const behind = heights.slice(this.#caret.row, left).reduce((sum, height) => sum + height - 1, 0);
-    this.#wipe(how === "counting" ? above + behind : above);
+    const left = Math.max(this.#caret.row + 1, heights.length - lostRows);
+    const belowCaret = heights.slice(this.#caret.row, left).reduce((sum, height) => sum + height - 1, 0);
+    this.#wipe(reflow === "counting" ? above + belowCaret : above);
   }
 
   /** Redraws all live rows with the next frame: the colours changed. */
@@ -93,7 +92,7 @@ export class Renderer {
     this.draw({ final: [], live: [], caret: { row: 0, column: 0 } });
   }
 
-  /** Assumes the cursor at the start of a free line and nothing of ours on the screen. */
+  /** The cursor is at the start of a free line, and nothing of ours is on the screen. */
   forget(): void {
     this.#shown = [];
     this.#caret = { row: 0, column: 0 };
@@ -104,40 +103,33 @@ export class Renderer {
     this.forget();
   }
 
-  /**
-   * Writes a final row in full and ends it with a line feed, like the rows below it, even if it is already
-   * there: should the window have changed meanwhile, nothing is overwritten by mistake.
-   */
-  #printRow(index: number, row: Line): void {
-    this.#moveTo(index, 0);
-    this.#paint(row, 0);
+  #isShown(index: number, row: Line): boolean {
     const old = this.#shown[index];
+    const look = this.#options.look();
+    return old === row || (old !== undefined && paintLine(old, look) === paintLine(row, look));
+  }
+
+  /**
+   * Writes a row in full. A final one ends with a line feed even if it is already visible: if the window has
+   * changed meanwhile, nothing else is overwritten.
+   */
+  #writeRow(index: number, row: Line): void {
+    const old = this.#shown[index];
+    const text = row.map((each) => each.text).join("");
+    this.#moveTo(index, 0);
+    this.#setCutting(!MEASURED.test(text));
+    this.#out += paintLine(row, this.#options.look());
+    this.#column = columnsOf(text);
     if (old !== undefined && lineColumns(old) > this.#column) this.#out += "\u001B[K";
   }
 
-  #drawRow(index: number, row: Line): void {
-    const old = this.#shown[index];
-    if (old === undefined) {
-      this.#moveTo(index, 0);
-      this.#paint(row, 0);
-      return;
-    }
-    if (old === row) return;
-    const kept = sameStart(old, row);
-    if (kept === undefined) return;
-    this.#moveTo(index, kept.columns);
-    this.#paint(row, kept.chars);
-    if (lineColumns(old) > this.#column) this.#out += "\u001B[K";
-  }
-
   /**
-   * Text of uncertain width stays on its row (DECAWM). Other text may wrap: if the window became narrower
-   * while the frame was under way, it takes as many rows as a later {@link resize} counts, and nothing above
-   * is taken for ours.
+   * Text of uncertain width is cut at the edge (DECAWM). Other text may wrap: if the window became narrower
+   * meanwhile, it takes as many rows as a later {@link resize} counts.
    */
-  #cutWhere(isDoubtful: boolean): void {
-    if (isDoubtful === this.#cuts) return;
-    this.#cuts = isDoubtful;
+  #setCutting(isDoubtful: boolean): void {
+    if (isDoubtful === this.#isCutting) return;
+    this.#isCutting = isDoubtful;
     this.#out += isDoubtful ? WRAP_OFF : WRAP_ON;
   }
 
@@ -152,16 +144,6 @@ export class Renderer {
     if (column !== this.#column) this.#out += column === 0 ? "\r" : `\u001B[${column + 1}G`;
     this.#column = column;
   }
-
-  #paint(row: Line, fromChar: number): void {
-    const text = row
-      .map((each) => each.text)
-      .join("")
-      .slice(fromChar);
-    this.#cutWhere(!isMeasured(text));
-    this.#out += paintLine(row, this.#options.look(), fromChar);
-    this.#column += columnsOf(text);
-  }
 }
 
 /** One update that the terminal shows at once (DEC 2026). */
@@ -172,52 +154,5 @@ const ERASE_BELOW = "\r\u001B[K\u001B[C\u001B[J\r";
 const WRAP_OFF = "\u001B[?7l";
 const WRAP_ON = "\u001B[?7h";
 
-interface Start {
-  readonly chars: number;
-  readonly columns: number;
-}
-
-/** The common start of two lines, ending between graphemes; undefined if they are equal. */
-function sameStart(old: Line, row: Line): Start | undefined {
-  let chars = 0;
-  const before = cellsOf(old);
-  for (const now of cellsOf(row)) {
-    const was = before.next().value;
-    if (was?.text !== now.text || !sameStyle(was.style, now.style)) break;
-    chars += now.text.length;
-  }
-  const text = row.map((each) => each.text).join("");
-  if (chars === text.length && before.next().done === true) return undefined;
-  let at = chars;
-  // A joiner, mark or half a pair belongs to what precedes it; after one the same text may look different.
-  while (at > 0 && !(isAlone(text.charCodeAt(at - 1)) && (at >= text.length || isAlone(text.charCodeAt(at)))))
-    at--;
-  return { chars: at, columns: columnsOf(text.slice(0, at)) };
-}
-
-/** True if every terminal gives the text the width assumed here. */
-function isMeasured(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (!isAlone(text.charCodeAt(at))) return false;
-  return true;
-}
-
-function isAlone(code: number): boolean {
-  return (
-    (code >= 0x20 && code < 0x7f) || (code >= 0x2500 && code < 0x2580) || (code >= 0x4e00 && code < 0xa000)
-  );
-}
-
-function sameStyle(left: Style, right: Style): boolean {
-  return (
-    left === right ||
-    (left.role === right.role &&
-      left.link === right.link &&
-      left.bold === right.bold &&
-      left.italic === right.italic &&
-      left.strike === right.strike)
-  );
-}
-
-function* cellsOf(row: Line): Generator<Span, undefined> {
-  for (const { text, style } of row) for (const char of text) yield { text: char, style };
-}
+/** Text whose width all terminals agree on. */
+const MEASURED = /^[\x20-\x7e\u2500-\u257f\u4e00-\u9fff]*$/;

@@ -3,7 +3,7 @@ import { KeyDecoder, type Size, type TerminalEvent, type TerminalListener } from
 
 export interface ScreenTerminal {
   readonly size: Size;
-  /** True while output is still waiting to be taken: another frame would only delay it. */
+  /** True while the terminal has not taken earlier output. */
   readonly isBusy: boolean;
   write(text: string): void;
   /** True if the window's size has changed since the last check; the listener has then been notified. */
@@ -24,18 +24,18 @@ interface TtyTerminalOptions {
 
 /** A lone escape is a key if nothing follows it for this long. */
 const ESCAPE_MS = 40;
-/** How long the end waits for replies of the terminal still on their way. */
+/** How long leaving waits for outstanding replies of the terminal. */
 const REPLY_MS = 250;
 
-const QUESTIONS = "\u001B[>c\u001B[?u\u001B]11;?\u001B\\\u001B[c";
+const QUERIES = "\u001B[>c\u001B[?u\u001B]11;?\u001B\\\u001B[c";
 const SAVE_TITLE = "\u001B[22;0t";
 const RESTORE_TITLE = "\u001B[23;0t";
 const PASTE_ON = "\u001B[?2004h";
 const PASTE_OFF = "\u001B[?2004l";
 const KITTY_ON = "\u001B[>1u";
 const KITTY_OFF = "\u001B[<u";
-/** Ends whatever may be unfinished: an update, a line mode, a hidden cursor, a colour. */
-const NEUTRAL = "\u001B[?2026l\u001B[?7h\u001B[?25h\u001B[m";
+/** Ends an unfinished update, line mode, hidden cursor or colour. */
+const RESET = "\u001B[?2026l\u001B[?7h\u001B[?25h\u001B[m";
 
 /**
  * The terminal the program runs in, with its keys read one by one. {@link leave} restores all changes to it,
@@ -45,7 +45,7 @@ export class TtyTerminal implements ScreenTerminal {
   readonly #options: TtyTerminalOptions;
   readonly #decoder = new KeyDecoder();
   #listener: TerminalListener | undefined;
-  #isIn = false;
+  #isEntered = false;
   #hasKitty = false;
   /** True while queries are unanswered; the last one's reply, which every terminal gives, settles all. */
   #awaitsReply = false;
@@ -57,10 +57,10 @@ export class TtyTerminal implements ScreenTerminal {
   constructor(options: TtyTerminalOptions) {
     this.#options = options;
     this.#size = sizeOf(options.output);
-    const gone = (): void => this.#gone();
-    options.output.on("error", gone);
-    options.input.on("error", gone);
-    options.input.on("end", gone);
+    const onGone = (): void => this.#gone();
+    options.output.on("error", onGone);
+    options.input.on("error", onGone);
+    options.input.on("end", onGone);
     options.input.on("data", (bytes: Uint8Array) => this.#read(bytes));
     options.input.pause();
     options.output.on("resize", () => void this.checkSize());
@@ -76,33 +76,33 @@ export class TtyTerminal implements ScreenTerminal {
 
   enter(listener: TerminalListener): void {
     this.#listener = listener;
-    if (this.#isIn || this.#isGone) return;
-    this.#isIn = true;
+    if (this.#isEntered || this.#isGone) return;
+    this.#isEntered = true;
     const { input } = this.#options;
     this.#setRaw(true);
     input.resume();
     this.#awaitsReply = true;
-    this.write(SAVE_TITLE + PASTE_ON + QUESTIONS);
+    this.write(SAVE_TITLE + PASTE_ON + QUERIES);
   }
 
   async leave(): Promise<void> {
-    if (!this.#isIn) return;
+    if (!this.#isEntered) return;
     this.#listener = undefined;
-    this.#writeBack();
-    if (this.#awaitsReply && !this.#isGone) await this.#replied();
+    this.#writeRestore();
+    if (this.#awaitsReply && !this.#isGone) await this.#waitForReply();
     this.#release();
   }
 
   leaveNow(): void {
-    if (!this.#isIn) return;
-    this.#writeBack();
+    if (!this.#isEntered) return;
+    this.#writeRestore();
     this.#release();
   }
 
   abandon(): void {
-    if (!this.#isIn) return;
-    this.#writeBack();
-    this.#isIn = false;
+    if (!this.#isEntered) return;
+    this.#writeRestore();
+    this.#isEntered = false;
     this.#gone();
   }
 
@@ -110,9 +110,9 @@ export class TtyTerminal implements ScreenTerminal {
     if (!this.#isGone) this.#options.output.write(text);
   }
 
-  /** Shows the state in the window's title, if titles can be restored. */
   setTitle(title: string): void {
-    if (this.#isIn) this.write(`\u001B]2;${title.replaceAll(/[\p{Cc}\p{Cf}]/gu, " ").slice(0, 120)}\u0007`);
+    if (this.#isEntered)
+      this.write(`\u001B]2;${title.replaceAll(/[\p{Cc}\p{Cf}]/gu, " ").slice(0, 120)}\u0007`);
   }
 
   checkSize(): boolean {
@@ -121,20 +121,20 @@ export class TtyTerminal implements ScreenTerminal {
     const size = sizeOf(this.#options.output);
     if (size.columns !== this.#size.columns || size.rows !== this.#size.rows) {
       this.#size = size;
-      if (this.#isIn) this.#listener?.onResize(size);
+      if (this.#isEntered) this.#listener?.onResize(size);
     }
-    return this.#isIn && this.#size !== before;
+    return this.#isEntered && this.#size !== before;
   }
 
-  #writeBack(): void {
-    this.write(`${NEUTRAL}${PASTE_OFF}${this.#hasKitty ? KITTY_OFF : ""}${RESTORE_TITLE}`);
+  #writeRestore(): void {
+    this.write(`${RESET}${PASTE_OFF}${this.#hasKitty ? KITTY_OFF : ""}${RESTORE_TITLE}`);
     this.#hasKitty = false;
   }
 
   #release(): void {
     clearTimeout(this.#escape);
     this.#escape = undefined;
-    this.#isIn = false;
+    this.#isEntered = false;
     this.#options.input.pause();
     this.#setRaw(false);
   }
@@ -143,12 +143,12 @@ export class TtyTerminal implements ScreenTerminal {
     try {
       this.#options.input.setRawMode(isRaw);
     } catch {
-      // The terminal is gone; there is nothing to restore.
+      // The terminal is gone.
       this.#gone();
     }
   }
 
-  #replied(): Promise<void> {
+  #waitForReply(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, REPLY_MS);
       this.#onReplied = () => {
@@ -161,23 +161,23 @@ export class TtyTerminal implements ScreenTerminal {
   #read(bytes: Uint8Array): void {
     clearTimeout(this.#escape);
     this.#escape = undefined;
-    for (const event of this.#decoder.push(bytes)) this.#tell(event);
-    if (this.#decoder.isWaiting) this.#awaitRest();
+    for (const event of this.#decoder.push(bytes)) this.#emit(event);
+    if (this.#decoder.isWaiting) this.#scheduleFlush();
   }
 
-  /** Reads first whatever was typed in time: a busy program is late in checking its timers and its input. */
-  #awaitRest(): void {
+  /** Reads pending input first: a busy program is late in checking its timers and input. */
+  #scheduleFlush(): void {
     const timer = setTimeout(() => {
       setImmediate(() => {
-        if (this.#escape === timer) for (const event of this.#decoder.flush()) this.#tell(event);
+        if (this.#escape === timer) for (const event of this.#decoder.flush()) this.#emit(event);
       });
     }, ESCAPE_MS);
     this.#escape = timer;
   }
 
-  #tell(event: TerminalEvent): void {
+  #emit(event: TerminalEvent): void {
     if (event.type === "reply") {
-      if (/^\[\?\d+u$/.test(event.text) && this.#isIn && this.#onReplied === undefined) {
+      if (/^\[\?\d+u$/.test(event.text) && this.#isEntered && this.#onReplied === undefined) {
         this.#hasKitty = true;
         this.write(KITTY_ON);
       }
@@ -187,7 +187,7 @@ export class TtyTerminal implements ScreenTerminal {
         this.#onReplied = undefined;
       }
     }
-    if (this.#isIn) this.#listener?.onEvent(event);
+    if (this.#isEntered) this.#listener?.onEvent(event);
   }
 
   #gone(): void {
@@ -199,39 +199,39 @@ export class TtyTerminal implements ScreenTerminal {
 }
 
 function sizeOf(output: WriteStream): Size {
-  refresh(output);
+  refreshSize(output);
   const { columns, rows } = output;
   return { columns: columns > 0 ? columns : 80, rows: rows > 0 ? rows : 24 };
 }
 
 /** Updates the size a stream remembers; the signal that reports a change may come after the next frame. */
-function refresh(output: WriteStream & { readonly _refreshSize?: () => void }): void {
+function refreshSize(output: WriteStream & { readonly _refreshSize?: () => void }): void {
   try {
     output._refreshSize?.();
   } catch {
-    // The terminal is gone; writers are told.
+    // The terminal is gone; writers get the error.
   }
 }
 
-interface OutsideEnds {
+interface OutsideEndHandlers {
   /** A signal nothing else listens for ends the process: the last chance to restore the terminal. */
   readonly onLastMoment: () => void;
   /** The parent process is gone, and the shell has the terminal again. */
   readonly onOrphaned: () => void;
 }
 
-const DEADLY = ["SIGQUIT", "SIGABRT", "SIGALRM", "SIGUSR2", "SIGXCPU", "SIGVTALRM"] as const;
-const LOOK_MS = 1_000;
+const FATAL_SIGNALS = ["SIGQUIT", "SIGABRT", "SIGALRM", "SIGUSR2", "SIGXCPU", "SIGVTALRM"] as const;
+const CHECK_MS = 1_000;
 
 /** Watches for ends that no stream reports. Keeps the process alive until the returned function is called. */
-export function watchOutsideEnds({ onLastMoment, onOrphaned }: OutsideEnds): () => void {
+export function watchOutsideEnds({ onLastMoment, onOrphaned }: OutsideEndHandlers): () => void {
   const { ppid } = process;
   const timer = setInterval(() => {
     if (process.ppid === ppid) return;
     clearInterval(timer);
     onOrphaned();
-  }, LOOK_MS);
-  const listeners = DEADLY.map((name) => {
+  }, CHECK_MS);
+  const listeners = FATAL_SIGNALS.map((name) => {
     const listener = (): void => {
       process.off(name, listener);
       onLastMoment();
@@ -247,7 +247,7 @@ export function watchOutsideEnds({ onLastMoment, onOrphaned }: OutsideEnds): () 
   };
 }
 
-/** A terminal left as it is: lines arrive when they are finished, and nothing but text is written. */
+/** An unchanged terminal: input arrives in whole lines, and only text is written. */
 export class LineTerminal implements ScreenTerminal {
   readonly isBusy = false;
   readonly #input: ReadStream;
@@ -258,9 +258,9 @@ export class LineTerminal implements ScreenTerminal {
   constructor({ input, output }: { readonly input: ReadStream; readonly output: WriteStream }) {
     this.#input = input;
     this.#output = output;
-    const gone = (): void => this.#listener?.onGone();
-    output.on("error", gone);
-    input.on("error", gone);
+    const onGone = (): void => this.#listener?.onGone();
+    output.on("error", onGone);
+    input.on("error", onGone);
     input.on("end", () => this.#listener?.onEvent({ type: "key", key: "ctrl+d" }));
     input.setEncoding("utf8").on("data", (text: string) => this.#read(text));
     input.pause();

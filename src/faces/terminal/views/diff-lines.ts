@@ -4,9 +4,8 @@ import { CodeHighlighter } from "../markdown/highlight.ts";
 import { cutLine, type Line, type Span, span, textLines, type ViewContext } from "../paint/line.ts";
 import type { Style } from "../paint/theme.ts";
 
-/** Only the start of a longer line is shown. */
 const MAX_CHARS = 2_000;
-/** Lines with less in common are shown as wholly different. */
+/** Share of equal characters below which no parts are highlighted. */
 const MIN_COMMON = 0.4;
 
 export interface DiffLook extends Pick<ViewContext, "width" | "marks"> {
@@ -14,24 +13,24 @@ export interface DiffLook extends Pick<ViewContext, "width" | "marks"> {
   readonly isAsked?: boolean;
 }
 
-/** A change's lines with numbers, removed and added ones, with the changed part of lines marked. */
+/** Numbered removed and added lines, with the changed parts of each highlighted. */
 export function diffLines(diff: FileDiff, context: DiffLook): readonly Line[] {
-  const largest = Math.max(
+  const lastNumber = Math.max(
     0,
     ...diff.hunks.map(({ oldStart, newStart, lines }) => Math.max(oldStart, newStart) + lines.length),
   );
-  const digits = String(largest).length;
-  const highlighter = new CodeHighlighter(endingOf(diff.path));
+  const digits = String(lastNumber).length;
+  const highlighter = new CodeHighlighter(extensionOf(diff.path));
   return diff.hunks.flatMap((hunk, index) => {
-    const plain = context.isAsked === true ? whole : beginning;
-    const rows = hunkLines(hunk, { digits, width: context.width, highlighter, plain });
+    const toText = context.isAsked === true ? wholeLine : lineStart;
+    const rows = hunkLines(hunk, { digits, width: context.width, highlighter, toText });
     return index === 0
       ? rows
       : [[span(`${" ".repeat(digits)} ${context.marks.more}`, { role: "muted" })], ...rows];
   });
 }
 
-function endingOf(path: string): string {
+function extensionOf(path: string): string {
   return /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
 }
 
@@ -39,27 +38,27 @@ interface HunkLook {
   readonly digits: number;
   readonly width: number;
   readonly highlighter: CodeHighlighter;
-  readonly plain: (text: string) => string;
+  readonly toText: (text: string) => string;
 }
 
 function hunkLines(
   hunk: FileDiff["hunks"][number],
-  { digits, width, highlighter, plain }: HunkLook,
+  { digits, width, highlighter, toText }: HunkLook,
 ): readonly Line[] {
   let oldNumber = hunk.oldStart;
   let newNumber = hunk.newStart;
   const { lines } = hunk;
   const rows: Line[] = [];
   const add = (number: number, sign: string, spans: Line): void => {
-    for (const row of numbered(number, sign, spans, { digits, width })) rows.push(row);
+    for (const row of numberedRows(number, sign, spans, { digits, width })) rows.push(row);
   };
   for (let at = 0; at < lines.length; ) {
-    const gone = run(lines, at, "-");
-    const come = run(lines, at + gone.length, "+");
-    const removed = gone.map((text, index) => apart(text, come[index], plain));
-    const added = come.map((text, index) => apart(text, gone[index], plain));
+    const oldLines = linesWithSign(lines, at, "-");
+    const newLines = linesWithSign(lines, at + oldLines.length, "+");
+    const removed = oldLines.map((text, index) => distinctText(text, newLines[index], toText));
+    const added = newLines.map((text, index) => distinctText(text, oldLines[index], toText));
     if (removed.length === 0 && added.length === 0) {
-      const text = plain(lines[at]?.slice(1) ?? "");
+      const text = toText(lines[at]?.slice(1) ?? "");
       const spans = highlighter.peek(text);
       add(newNumber, " ", spans);
       oldNumber++;
@@ -67,10 +66,9 @@ function hunkLines(
       at++;
       continue;
     }
-    const pairs = Math.min(removed.length, added.length);
-    const changes = Array.from({ length: pairs }, (_, index) =>
-      changedParts(removed[index] ?? "", added[index] ?? ""),
-    );
+    const changes = removed
+      .slice(0, added.length)
+      .map((text, index) => changedParts(text, added[index] ?? ""));
     for (const [index, text] of removed.entries()) {
       const spans = changes[index]?.removed ?? [span(text, { role: "removed" })];
       add(oldNumber++, "-", spans);
@@ -84,30 +82,30 @@ function hunkLines(
   return rows;
 }
 
-/** A line as shown; with its tabs if nothing else tells it from the one it replaces. */
-function apart(text: string, other: string | undefined, plain: HunkLook["plain"]): string {
-  const shown = plain(text);
-  if (other === undefined || text === other || shown !== plain(other)) return shown;
-  return plain(text.replaceAll("\t", "→   "));
+/** Tabs become visible if the line otherwise looks like the one it replaces. */
+function distinctText(text: string, other: string | undefined, toText: HunkLook["toText"]): string {
+  const shown = toText(text);
+  if (other === undefined || text === other || shown !== toText(other)) return shown;
+  return toText(text.replaceAll("\t", "→   "));
 }
 
-function run(lines: readonly string[], from: number, sign: string): readonly string[] {
+function linesWithSign(lines: readonly string[], from: number, sign: string): readonly string[] {
   let end = from;
   while (lines[end]?.startsWith(sign) === true) end++;
   return lines.slice(from, end).map((each) => each.slice(1));
 }
 
-function beginning(text: string): string {
+function lineStart(text: string): string {
   return textLines(text.slice(0, MAX_CHARS)).join(" ");
 }
 
-/** The whole line: a carriage return in it overwrites nothing. */
-function whole(text: string): string {
+/** A carriage return overwrites nothing here. */
+function wholeLine(text: string): string {
   const end = text.endsWith("\r") ? "\r" : "";
   return textLines(withHiddenShown(text.slice(0, text.length - end.length)) + end).join(" ");
 }
 
-function numbered(
+function numberedRows(
   number: number,
   sign: string,
   spans: Line,
@@ -131,8 +129,8 @@ function changedParts(
   while (start < left.length && left[start] === right[start]) start++;
   let end = 0;
   while (end < Math.min(left.length, right.length) - start && left.at(-1 - end) === right.at(-1 - end)) end++;
-  const kept = [...left.slice(0, start), ...left.slice(left.length - end)].join("").trim().length;
-  if (kept < MIN_COMMON * Math.min(before.trim().length, after.trim().length)) return undefined;
+  const common = [...left.slice(0, start), ...left.slice(left.length - end)].join("").trim().length;
+  if (common < MIN_COMMON * Math.min(before.trim().length, after.trim().length)) return undefined;
   const parts = (words: readonly string[], role: "removed" | "added"): Line => {
     const plainStyle: Style = { role };
     const changed: Style = { role: role === "added" ? "added-part" : "removed-part" };

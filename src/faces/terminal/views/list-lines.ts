@@ -19,20 +19,19 @@ export interface ListLook {
   readonly marks: Marks;
 }
 
-/** The effect of the keys, below the list they act on. */
 export function keysLine(keys: readonly string[], { marks, width }: Pick<ListLook, "marks" | "width">): Line {
   return fitLine(line(`  ${keys.join(` ${marks.dot} `)}`, { role: "muted" }), width);
 }
 
 /** Wider lists are harder to read across. */
-const MOST_COLUMNS = 100;
+const MAX_COLUMNS = 100;
 
 /** Rows around the marked one, under the headings of their groups; a count if not all of them fit. */
 export function listLines(
   rows: readonly ListRow[],
   { marked, maxRows, width, marks }: ListLook,
 ): readonly Line[] {
-  const whole = layOut(rows, { marked, width: Math.min(width, MOST_COLUMNS), marks });
+  const whole = layOut(rows, { marked, width: Math.min(width, MAX_COLUMNS), marks });
   if (whole.length <= maxRows) return whole.map(({ row }) => row);
   const room = Math.max(1, maxRows - 1);
   const at = whole.findIndex(({ index }) => index === marked);
@@ -41,7 +40,7 @@ export function listLines(
   return [...whole.slice(first, first + room).map(({ row }) => row), count];
 }
 
-interface PlacedRow {
+interface ListedRow {
   readonly row: Line;
   /** Undefined for a heading. */
   readonly index?: number;
@@ -50,40 +49,30 @@ interface PlacedRow {
 function layOut(
   rows: readonly ListRow[],
   { marked, width, marks }: Omit<ListLook, "maxRows">,
-): readonly PlacedRow[] {
+): readonly ListedRow[] {
   const ends = Math.max(0, ...rows.map(({ end = "" }) => columnsOf(end)));
   const column = columnOfNotes(rows, width, ends);
-  return rows.flatMap((row, index): readonly PlacedRow[] => {
-    const left = leftPart(row, { isMarked: index === marked, column, width, marks });
-    const end = span((row.end ?? "").padStart(ends), { role: "muted" });
-    const whole =
-      ends === 0 || width < ends + 20 ? fitLine(left, width) : [...padded(left, width - ends - 2), end];
-    return [...heading(rows, index), { row: whole, index }];
+  return rows.flatMap(({ label, mark, note, end = "", isDim = false }, index): readonly ListedRow[] => {
+    const isMarked = index === marked;
+    const head: Line = [
+      span(`${isMarked ? marks.chosen : " "} `, { role: "accent" }),
+      ...(mark === undefined ? [] : [mark, span(" ")]),
+      span(oneLine(label), isMarked ? { bold: true } : isDim ? { role: "muted" } : {}),
+    ];
+    const text = typeof note === "string" ? [span(oneLine(note), { role: "muted" })] : (note ?? []);
+    const left = lineColumns(text) > 0 && column < width - 4 ? [...padTo(head, column), ...text] : head;
+    const row =
+      ends === 0 || width < ends + 20
+        ? fitLine(left, width)
+        : [...padTo(left, width - ends - 2), span(end.padStart(ends), { role: "muted" })];
+    return [...heading(rows, index), { row, index }];
   });
 }
 
-function heading(rows: readonly ListRow[], index: number): readonly PlacedRow[] {
+function heading(rows: readonly ListRow[], index: number): readonly ListedRow[] {
   const group = rows[index]?.group;
   if (group === undefined || group === rows[index - 1]?.group) return [];
   return [...(index === 0 ? [] : [{ row: [] }]), { row: line(`  ${group}`, { role: "muted" }) }];
-}
-
-function leftPart(
-  { label, mark, note, isDim = false }: ListRow,
-  {
-    isMarked,
-    column,
-    width,
-    marks,
-  }: Pick<ListLook, "width" | "marks"> & { readonly isMarked: boolean; readonly column: number },
-): Line {
-  const head: Line = [
-    span(`${isMarked ? marks.chosen : " "} `, { role: "accent" }),
-    ...(mark === undefined ? [] : [mark, span(" ")]),
-    span(oneLine(label), isMarked ? { bold: true } : isDim ? { role: "muted" } : {}),
-  ];
-  const text = typeof note === "string" ? [span(oneLine(note), { role: "muted" })] : (note ?? []);
-  return lineColumns(text) > 0 && column < width - 4 ? [...padded(head, column), ...text] : head;
 }
 
 /** The column where notes are aligned: after the longest label, or in the middle. */
@@ -94,8 +83,8 @@ function columnOfNotes(rows: readonly ListRow[], width: number, ends: number): n
   return Math.min(Math.max(...labels, 0) + 4, Math.max(Math.floor(width / 2), room));
 }
 
-/** A row of exactly `columns` columns, the last two free. */
-function padded(row: Line, columns: number): Line {
+/** Exactly `columns` wide, the last two blank. */
+function padTo(row: Line, columns: number): Line {
   const fitted = fitLine(row, Math.max(1, columns - 2));
   return [...fitted, span(" ".repeat(Math.max(0, columns - lineColumns(fitted))))];
 }

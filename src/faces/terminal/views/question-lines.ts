@@ -7,6 +7,7 @@ import { mostColumnsOf } from "../../text/columns.ts";
 import { editsText } from "../../text/edit-text.ts";
 import {
   cutLine,
+  cutRows,
   fitLine,
   type Line,
   line,
@@ -17,13 +18,13 @@ import {
   type ViewContext,
   wrapLine,
 } from "../paint/line.ts";
-import type { Role } from "../paint/theme.ts";
+import type { Role, Style } from "../paint/theme.ts";
 import { diffLines } from "./diff-lines.ts";
 import { keysLine } from "./list-lines.ts";
 
 interface QuestionOption {
   readonly label: string;
-  /** True if it adds a rule, which must be read in full. */
+  /** It adds a rule, which must be readable in full. */
   readonly hasRule: boolean;
 }
 
@@ -41,11 +42,10 @@ interface QuestionState {
   readonly marked: number | undefined;
   readonly maxRows: number;
   readonly more: number;
-  /** The rows of the reason being written, in place of the last option. */
+  /** Rows of the reason being written; they replace the last option. */
   readonly reason?: readonly Line[];
 }
 
-/** The rows of a question, and the answers that cannot be read in them. */
 export interface QuestionRows {
   readonly rows: readonly Line[];
   /** Indices of answers whose rule only a larger window would show: they cannot be chosen. */
@@ -54,12 +54,12 @@ export interface QuestionRows {
 }
 
 /** In a smaller window nothing can be approved. */
-const LEAST_ROWS = 8;
+const MIN_ROWS = 8;
 
 /**
- * A question with its answers; of something long the start and the end, never less than the end. If rows are
- * scarce, blank rows go first, then the keys, the notes, and the middle of what is asked. Undefined if there
- * is no room: nobody can approve what they do not see.
+ * A question with its answers; of long text the start and the end. If rows are scarce, blank rows go first,
+ * then the keys, the notes, and the middle of the text. Undefined if there is no room: only what is visible
+ * can be approved.
  */
 export function questionLines(
   question: Question,
@@ -71,9 +71,9 @@ export function questionLines(
   const subject = subjectLines(question, context);
   const notes = noteLines(question, context);
   const { rows: answers, cut } = answerLines(question, state, context);
-  const least = head.length + Math.min(subject.length, 2) + answers.length;
-  if (maxRows < LEAST_ROWS || least > maxRows) return undefined;
-  let room = maxRows - least;
+  const minRows = head.length + Math.min(subject.length, 2) + answers.length;
+  if (maxRows < MIN_ROWS || minRows > maxRows) return undefined;
+  let room = maxRows - minRows;
   const take = (rows: readonly Line[], isWanted = true): readonly Line[] => {
     if (!isWanted || rows.length > room) return [];
     room -= rows.length;
@@ -81,13 +81,13 @@ export function questionLines(
   };
   const shownNotes = take(notes.slice(0, Math.max(0, room)));
   const rest = subject.length - Math.min(subject.length, 2);
-  const keys = (isCut: boolean): Line => keyRow(question, { state, context, isCut });
+  const keys = (isCut: boolean): Line => keyRow(question, state, context, isCut);
   // The key row goes before anything that is asked.
   const isCut = rest > room || shownNotes.length < notes.length;
   const keyRows = take([keys(isCut)], question.choices.length > 0);
-  const gaps = Math.max(0, Math.min(3, room - rest));
-  const shown = shortened(subject, Math.min(subject.length, 2) + room - gaps, context);
-  const gap = (wanted: number): readonly Line[] => (gaps >= wanted ? [[]] : []);
+  const blankRows = Math.max(0, Math.min(3, room - rest));
+  const shown = shorten(subject, Math.min(subject.length, 2) + room - blankRows, context);
+  const gap = (wanted: number): readonly Line[] => (blankRows >= wanted ? [[]] : []);
   const above = [
     ...head,
     ...(question.diff === undefined && subject.length > 0 ? gap(3) : []),
@@ -108,8 +108,8 @@ export function tooSmallLines(question: Question, { width, marks }: ViewContext)
 
 export function wholeQuestion(question: Question, context: ViewContext): readonly Line[] {
   const state = { marked: undefined, maxRows: Number.MAX_SAFE_INTEGER, more: 0 };
-  const options = questionOptions(question).flatMap((each, index) =>
-    optionLines(each, index, { state, context }),
+  const options = questionOptions(question).flatMap(({ label }, index) =>
+    optionRows(label, index, state, context),
   );
   const gap: readonly Line[] = options.length === 0 ? [] : [[]];
   return [
@@ -121,7 +121,7 @@ export function wholeQuestion(question: Question, context: ViewContext): readonl
   ];
 }
 
-/** The rows of a title: one, unless it is wider than the window. */
+/** One row, unless the title is wider than the window. */
 export function titleRule(
   { title, right = "", role }: { readonly title: Line; readonly right?: string; readonly role: Role },
   { width, marks }: ViewContext,
@@ -132,7 +132,7 @@ export function titleRule(
   const tail: Line =
     right === "" ? [] : [span(` ${right} `, { role: "muted" }), span(`${marks.rule}${marks.rule}`, { role })];
   const fill = width - used - lineColumns(tail) - 1;
-  if (fill < 1) return unclipped(wrapLine(title, { width, first, rest: line("   ") }), width);
+  if (fill < 1) return fitWidestFont(wrapLine(title, { width, first, rest: line("   ") }), width);
   return [[...first, ...title, span(` ${marks.rule.repeat(fill)}`, { role }), ...tail]];
 }
 
@@ -156,19 +156,19 @@ function headLines(question: Question, more: number, context: ViewContext): read
   return titleRule({ title: text, right, role }, context);
 }
 
-/** Rows that stay whole on a terminal that draws some of their letters wider than others do. */
-function unclipped(rows: readonly Line[], width: number): readonly Line[] {
+/** Rows that fit even on terminals that draw ambiguous letters wide. */
+function fitWidestFont(rows: readonly Line[], width: number): readonly Line[] {
   return rows.flatMap((row) => cutLine(row, width, mostColumnsOf));
 }
 
-/** Column where the call's text begins: left of it stand only our own words. */
+/** Column of the call's text; only our own words are left of it. */
 const SUBJECT_INDENT = 4;
 
 function subjectLines(question: Question, context: ViewContext): readonly Line[] {
   const { diff } = question;
   if (diff !== undefined) {
     const inner = { ...context, width: Math.max(8, context.width - 2), isAsked: true };
-    return unclipped(diffLines(diff, inner), inner.width).map((row) => [span("  "), ...row]);
+    return fitWidestFont(diffLines(diff, inner), inner.width).map((row) => [span("  "), ...row]);
   }
   const text = subjectOf(question);
   if (text === "") return [];
@@ -180,7 +180,7 @@ function subjectLines(question: Question, context: ViewContext): readonly Line[]
   });
 }
 
-/** Text as it is, broken only where the row ends and without omissions: a person sees exactly what runs. */
+/** The exact text without omissions, broken only at the row's end: a person sees what runs. */
 function textRows(text: string, width: number): readonly Line[] {
   return textLines(withHiddenShown(text)).flatMap((row) => cutLine(line(row), width, mostColumnsOf));
 }
@@ -207,12 +207,12 @@ function noteLines(question: Question, { width }: ViewContext): readonly Line[] 
     subjectOf(question),
     ...question.choices.map(({ rule }) => rule ?? ""),
   ];
-  const hides = texts.some((text) => hiddenCharacter(text.replaceAll("\r\n", "\n")) !== undefined);
+  const hasHidden = texts.some((text) => hiddenCharacter(text.replaceAll("\r\n", "\n")) !== undefined);
   const warning = "It has characters that do not show; they stand here as their numbers.";
   const note = (text: Span): readonly Line[] =>
-    unclipped(wrapLine([text], { width, first: line("  "), rest: line("  ") }), width);
+    fitWidestFont(wrapLine([text], { width, first: line("  "), rest: line("  ") }), width);
   return [
-    ...(hides && question.type === "permission" ? note(span(warning, { role: "bad" })) : []),
+    ...(hasHidden && question.type === "permission" ? note(span(warning, { role: "bad" })) : []),
     ...questionNotes(question).flatMap((text) =>
       note(span(withHiddenShown(text).replaceAll(/\s+/g, " "), { role: "muted" })),
     ),
@@ -220,18 +220,11 @@ function noteLines(question: Question, { width }: ViewContext): readonly Line[] 
 }
 
 /** Start and end of rows, at least one row. */
-function shortened(rows: readonly Line[], most: number, context: ViewContext): readonly Line[] {
-  if (rows.length <= most) return rows;
-  const tail = Math.max(1, Math.floor((most - 1) / 2));
-  const head = Math.max(0, most - 1 - tail);
+function shorten(rows: readonly Line[], most: number, context: ViewContext): readonly Line[] {
   const { marks, width } = context;
-  const left = `  ${marks.more} ${rows.length - head - tail} more lines ${marks.dot} v`;
-  return [...rows.slice(0, head), fitLine(line(left, { role: "bad" }), width), ...rows.slice(-tail)];
-}
-
-interface OptionLook {
-  readonly state: QuestionState;
-  readonly context: ViewContext;
+  return cutRows(rows, most, Math.max(1, Math.floor((most - 1) / 2)), (count) =>
+    fitLine(line(`  ${marks.more} ${count} more lines ${marks.dot} v`, { role: "bad" }), width),
+  );
 }
 
 /** The answers, in as many rows as needed; in a small window one row each, without those that are cut. */
@@ -241,54 +234,56 @@ function answerLines(
   context: ViewContext,
 ): { readonly rows: readonly Line[]; readonly cut: ReadonlySet<number> } {
   const options = questionOptions(question);
-  const look = { state, context };
   const isWritten = state.reason !== undefined;
   const shown = isWritten ? options.slice(0, -1) : options;
-  const wrapped = shown.flatMap((each, index) => optionLines(each, index, look));
+  const wrapped = shown.flatMap(({ label }, index) => optionRows(label, index, state, context));
   const reason = state.reason ?? [];
   if (wrapped.length + reason.length <= Math.max(options.length, state.maxRows / 2))
     return { rows: [...wrapped, ...reason], cut: new Set() };
   const cut = new Set<number>();
-  const rows = shown.map((each, index): Line => {
-    const [row = [], ...more] = optionLines(each, index, look);
+  const rows = shown.map(({ label, hasRule }, index): Line => {
+    const [row = [], ...more] = optionRows(label, index, state, context);
     if (more.length === 0) return row;
-    if (each.hasRule) cut.add(index);
-    const text = each.hasRule ? "in a larger window" : withHiddenShown(each.label);
-    return fitLine([numberOf(index, look), span(text, { role: "muted" })], context.width);
+    if (hasRule) cut.add(index);
+    const text = hasRule ? "in a larger window" : withHiddenShown(label);
+    return fitLine([...row.slice(0, 1), span(text, { role: "muted" })], context.width);
   });
   return { rows: [...rows, ...reason], cut };
 }
 
-export function choiceRows(
-  labels: readonly string[],
-  { marked, role, context }: { readonly marked: number; readonly role: Role; readonly context: ViewContext },
+interface AnswerStyle {
+  readonly isMarked: boolean;
+  /** Of the number. Default `warning`. */
+  readonly role?: Role;
+  /** Of the label, unless it is marked. */
+  readonly style?: Style;
+}
+
+/** An answer with its number, counted from `index` 0. */
+export function answerRows(
+  label: string,
+  index: number,
+  { isMarked, role = "warning", style = {} }: AnswerStyle,
+  { width, marks }: ViewContext,
 ): readonly Line[] {
-  const { width, marks } = context;
-  return labels.flatMap((label, index) => {
-    const isMarked = marked === index;
-    const first = [span(`${isMarked ? marks.chosen : " "} ${index + 1}  `, { role })];
-    return wrapLine(line(label, isMarked ? { bold: true } : {}), { width, first, rest: line("     ") });
-  });
-}
-
-function optionLines({ label }: QuestionOption, index: number, look: OptionLook): readonly Line[] {
-  const { width } = look.context;
-  const style = look.state.reason === undefined ? {} : ({ role: "muted" } as const);
-  const isMarked = look.state.marked === index;
+  const first = [span(`${isMarked ? marks.chosen : " "} ${index + 1}  `, { role })];
   const text = span(withHiddenShown(label), isMarked ? { bold: true } : style);
-  const first = [numberOf(index, look)];
-  return unclipped(wrapLine([text], { width, first, rest: line("     ") }), width);
+  return wrapLine([text], { width, first, rest: line("     ") });
 }
 
-function numberOf(index: number, { state, context }: OptionLook): Span {
-  const mark = state.marked === index ? context.marks.chosen : " ";
-  return span(`${mark} ${index + 1}  `, { role: state.reason === undefined ? "warning" : "muted" });
+function optionRows(
+  label: string,
+  index: number,
+  state: QuestionState,
+  context: ViewContext,
+): readonly Line[] {
+  const isMarked = state.marked === index;
+  const muted = { role: "muted", style: { role: "muted" } } as const;
+  const look = { isMarked, ...(state.reason === undefined ? {} : muted) };
+  return fitWidestFont(answerRows(label, index, look, context), context.width);
 }
 
-function keyRow(
-  question: Question,
-  { state, context, isCut }: OptionLook & { readonly isCut: boolean },
-): Line {
+function keyRow(question: Question, state: QuestionState, context: ViewContext, isCut: boolean): Line {
   const { marks, width } = context;
   const isPlan = questionKind(question) === "plan";
   if (state.reason !== undefined)

@@ -13,6 +13,7 @@ import { AFTER_END, CALL_STATES, ENDED, phraseText } from "../../../view/words.t
 import { costText, dayText, durationText, secondsText, timeText, tokensText } from "../../text/amounts.ts";
 import { MarkdownStream, markdownRows } from "../markdown/markdown-stream.ts";
 import {
+  cutRows,
   fitLine,
   type Line,
   line,
@@ -27,13 +28,13 @@ import type { Role, Style } from "../paint/theme.ts";
 import { diffLines } from "./diff-lines.ts";
 import { traceLine } from "./list-lines.ts";
 
-/** Maximum rows of a person's message, a command's output, a change, and the end of a call. */
-const SAID_ROWS = 16;
+/** Maximum rows. */
+const MESSAGE_ROWS = 16;
 const SHELL_ROWS = 30;
 const DIFF_ROWS = 40;
 const END_ROWS = 4;
 const DETAIL_ROWS = 200;
-/** A shorter run needs no line of its own. */
+/** A shorter run without changes gets no line. */
 const LONG_RUN_MS = 5_000;
 
 /** An item of the conversation as rows, with an empty row first if it stands apart from the previous item. */
@@ -45,10 +46,10 @@ export function itemRows(
   const block = blockOf(item, context);
   const rows = block === undefined ? [] : rowsOf(block, context);
   if (rows.length === 0) return [];
-  return before !== undefined && standsApart(item.type, before) ? [[], ...rows] : rows;
+  return before !== undefined && needsBlankRow(item.type, before) ? [[], ...rows] : rows;
 }
 
-function standsApart(type: ViewItem["type"], before: ViewItem["type"]): boolean {
+function needsBlankRow(type: ViewItem["type"], before: ViewItem["type"]): boolean {
   if (type === "tool" || type === "notice" || type === "thinking")
     return before !== type && before !== "thinking";
   return true;
@@ -58,7 +59,7 @@ export function rowsOf(block: Block, context: ViewContext): readonly Line[] {
   const { width, marks } = context;
   switch (block.kind) {
     case "said":
-      return saidRows(block, context);
+      return userMessageRows(block, context);
     case "answer": {
       const rows = markdownRows(block.markdown, width, marks);
       return block.state === "interrupted" ? [...rows, INTERRUPTED] : rows;
@@ -71,7 +72,7 @@ export function rowsOf(block: Block, context: ViewContext): readonly Line[] {
       return shellRows(block, context);
     case "note": {
       const { level, phrase } = block;
-      // An untrusted project brings its own list to decide on.
+      // The trust list shows it.
       if (phrase.code === "notice" && phrase.notice.code === "untrusted") return [];
       const mark = phrase.code === "compacted" ? marks.down : level === "info" ? marks.dot : "!";
       return noteRows(phraseText(phrase, tokensText), { level, mark }, context);
@@ -81,10 +82,10 @@ export function rowsOf(block: Block, context: ViewContext): readonly Line[] {
   }
 }
 
-/** Stands below an answer that was stopped. */
+/** Below a stopped answer. */
 const INTERRUPTED: Line = line("(interrupted)", { role: "warning" });
-/** Stands below the output of a failed attempt; the next attempt writes all of it again. */
-const BROKEN_OFF: Line = line("(broken off)", { role: "warning" });
+/** Below the output of a failed attempt; the next attempt starts over. */
+const FAILED_ATTEMPT: Line = line("(broken off)", { role: "warning" });
 
 const LEVELS: { readonly [level in Level]: Role } = { info: "muted", warning: "warning", error: "bad" };
 
@@ -99,32 +100,23 @@ function noteRows(
 
 type BlockOf<K extends Block["kind"]> = Extract<Block, { readonly kind: K }>;
 
-const OWN: Style = { role: "own" };
+const USER_STYLE: Style = { role: "own" };
 
-/** On a coloured band, to be found again when scrolling back. */
-function saidRows(block: BlockOf<"said">, { width, marks }: ViewContext): readonly Line[] {
+/** On a coloured band, easy to find when scrolling back. */
+function userMessageRows(block: BlockOf<"said">, { width, marks }: ViewContext): readonly Line[] {
   const images = block.images === 0 ? "" : `  [${counted(block.images, "image")}]`;
   const mark = span(`${marks.prompt} `, { role: "own-mark" });
   // Without colours the band is a mark on each row.
-  const rest = marks.prompt === ">" ? mark : span("  ", OWN);
+  const rest = marks.prompt === ">" ? mark : span("  ", USER_STYLE);
   const rows = textLines(block.text + images).flatMap((text, index) =>
-    wrapLine([span(text, OWN)], { width, first: [index === 0 ? mark : rest], rest: [rest] }),
+    wrapLine([span(text, USER_STYLE)], { width, first: [index === 0 ? mark : rest], rest: [rest] }),
   );
-  return middleFolded(rows, SAID_ROWS, marks.more).map((row) => [
+  const more = (count: number): Line =>
+    line(`  ${marks.more} ${count} more rows ${marks.more}`, { role: "muted" });
+  return cutRows(rows, MESSAGE_ROWS, MESSAGE_ROWS / 2 - 1, more).map((row) => [
     ...row,
-    span(" ".repeat(Math.max(0, width - lineColumns(row))), OWN),
+    span(" ".repeat(Math.max(0, width - lineColumns(row))), USER_STYLE),
   ]);
-}
-
-function middleFolded(rows: readonly Line[], most: number, sign: string): readonly Line[] {
-  if (rows.length <= most) return rows;
-  const head = Math.ceil(most / 2);
-  const tail = most - head - 1;
-  return [
-    ...rows.slice(0, head),
-    line(`  ${sign} ${rows.length - head - tail} more rows ${sign}`, { role: "muted" }),
-    ...rows.slice(-tail),
-  ];
 }
 
 function thinkingRows(
@@ -154,27 +146,26 @@ function shellRows(
   const end = exitCode === null ? "stopped" : `exit code ${exitCode}`;
   return [
     ...wrapLine([span(command, { bold: true })], { width, first }),
-    ...lastRows(output, SHELL_ROWS, `${marks.more} `).map((row) =>
+    ...outputRows(output, SHELL_ROWS, marks.more).map((row) =>
       fitLine([span("  "), span(row, { role: "muted" })], width),
     ),
     ...(exitCode === 0 ? [] : [line(`  ${marks.bad} ${end}`, { role: "bad" })]),
   ];
 }
 
-function lastRows(text: string, most: number, sign: string): readonly string[] {
-  if (text === "") return [];
-  const rows = textLines(text);
-  return rows.length <= most ? rows : [`${sign}${rows.length - most} more lines`, ...rows.slice(-most)];
+function outputRows(text: string, most: number, sign: string): readonly string[] {
+  const more = (count: number): string => `${sign} ${count} more lines`;
+  return text === "" ? [] : cutRows(textLines(text), most + 1, most, more);
 }
 
 function endRows(block: BlockOf<"end">, context: ViewContext): readonly Line[] {
   const { reason, error, level, durationMs, costUsd, changes } = block;
   const { marks } = context;
   if (error !== undefined) return noteRows(error, { level, mark: marks.bad }, context);
-  const proof = proofOf(block, marks);
+  const checks = evidenceLine(block, marks);
   if (level === "info") {
-    if (durationMs < LONG_RUN_MS && changes === undefined && proof === "") return [];
-    const said = block.evidence === undefined ? "" : proof;
+    if (durationMs < LONG_RUN_MS && changes === undefined && checks === "") return [];
+    const said = block.evidence === undefined ? "" : checks;
     const rows = wrapLine([span(said, { role: "muted" })], {
       width: context.width,
       first: line("  "),
@@ -183,13 +174,13 @@ function endRows(block: BlockOf<"end">, context: ViewContext): readonly Line[] {
     return [doneRow(block, context), ...(said === "" ? [] : rows)];
   }
   const cost = costUsd === undefined ? [] : [costText(costUsd)];
-  const facts = [durationText(durationMs), ...cost, ...(proof === "" ? [] : [proof])];
+  const facts = [durationText(durationMs), ...cost, ...(checks === "" ? [] : [checks])];
   const how = [`${ENDED[reason]}.`, AFTER_END[reason] ?? ""].filter((each) => each !== "");
   return noteRows([...how, facts.join(` ${marks.dot} `)].join(" "), { level, mark: "!" }, context);
 }
 
 /** The files that a run changed, and the checks made since. */
-function proofOf({ changes, evidence }: BlockOf<"end">, { dot }: ViewContext["marks"]): string {
+function evidenceLine({ changes, evidence }: BlockOf<"end">, { dot }: ViewContext["marks"]): string {
   const said = evidence === undefined ? "" : evidenceText(evidence);
   if (said === "" && changes !== undefined) return `${counted(changes.files, "file")} changed`;
   return said.replaceAll(" · ", ` ${dot} `);
@@ -221,8 +212,8 @@ function doneRow(block: BlockOf<"end">, { width, marks }: ViewContext): Line {
 }
 
 /**
- * A call: one line with its state, then its change or the end of its output. Nothing while a question about
- * it is open: the question is its line.
+ * A call: one line with its state, then its change or the end of its output. No rows while a question about
+ * it is open.
  */
 function callRows(block: CallBlock, context: ViewContext): readonly Line[] {
   if (block.state === "asking") return [];
@@ -271,23 +262,17 @@ function stateText({ state, brief, startedAt, durationMs }: CallBlock, { now, ma
 function bodyRows(block: CallBlock, context: ViewContext): readonly Line[] {
   const { diff, output, shows, state, agent } = block;
   const { details, marks, width } = context;
-  if (diff !== undefined) return folded(diffLines(diff, context), context);
+  if (diff !== undefined) {
+    const hint = context.hasKeys === true ? " (/diff shows all)" : "";
+    return cutRows(diffLines(diff, context), details ? DETAIL_ROWS : DIFF_ROWS, 0, (count) =>
+      line(`${marks.more} ${count} more rows${hint}`, { role: "muted" }),
+    );
+  }
   if (shows === "folded" && (!details || agent !== undefined)) return [];
   const style = { role: state === "error" ? "bad" : "muted" } as const;
-  return lastRows(output, details ? DETAIL_ROWS : END_ROWS, `${marks.more} `).map((row) =>
+  return outputRows(output, details ? DETAIL_ROWS : END_ROWS, marks.more).map((row) =>
     fitLine(line(row, style), width),
   );
-}
-
-function folded(rows: readonly Line[], { details, marks, hasKeys }: ViewContext): readonly Line[] {
-  const most = details ? DETAIL_ROWS : DIFF_ROWS;
-  if (rows.length <= most) return rows;
-  return [
-    ...rows.slice(0, most - 1),
-    line(`${marks.more} ${rows.length - most + 1} more rows${hasKeys === true ? " (/diff shows all)" : ""}`, {
-      role: "muted",
-    }),
-  ];
 }
 
 function agentRows(agent: AgentBlock, context: ViewContext): readonly Line[] {
@@ -305,7 +290,6 @@ function agentRows(agent: AgentBlock, context: ViewContext): readonly Line[] {
   return [fitLine(head, width), ...agent.items.flatMap((each) => childRows(each, context))];
 }
 
-/** A subagent's activity: its calls, and with details its answers too. */
 function childRows(item: ViewItem, context: ViewContext): readonly Line[] {
   const block = blockOf(item, context);
   if (block?.kind !== "call" && block?.kind !== "answer") return [];
@@ -318,12 +302,12 @@ function childRows(item: ViewItem, context: ViewContext): readonly Line[] {
   return (isShort ? rows.slice(0, 1) : rows).map((row): Line => [span("  "), ...row]);
 }
 
-const DETAILED = 100;
+const MAX_DETAILED_ITEMS = 100;
 
 export function detailRows(items: readonly ViewItem[], context: ViewContext): readonly Line[] {
   const unfolded = { ...context, details: true };
   const rows = items
-    .slice(-DETAILED)
+    .slice(-MAX_DETAILED_ITEMS)
     .filter(({ type }) => type === "tool" || type === "thinking" || type === "user")
     .flatMap((item) => [...itemRows(item, unfolded, undefined), ...argumentsOf(item, context), []]);
   return rows.length === 0 ? [line("No calls or thinking yet.", { role: "muted" })] : rows;
@@ -337,8 +321,8 @@ function argumentsOf(item: ViewItem, { width }: ViewContext): readonly Line[] {
   );
 }
 
-/** Maximum items shown of a conversation opened again. */
-const SHOWN_AGAIN = 60;
+/** Maximum items shown of a resumed conversation. */
+const MAX_RESUMED_ITEMS = 60;
 
 export interface ScrollRows {
   readonly final: readonly Line[];
@@ -350,68 +334,65 @@ interface ScrollOptions {
   readonly from?: number;
   /** True: no empty rows between items. */
   readonly isTight?: boolean;
-  /** False: an answer is handed out when it is complete. Default true. */
+  /** False: an answer is printed when it is complete. Default true. */
   readonly isLive?: boolean;
   /** False for an item without rows; called when the item is final. `next`: the following item. */
   readonly isShown?: (item: ViewItem, next: ViewItem | undefined) => boolean;
 }
 
-/**
- * Walks through a conversation's items. Hands out once whatever is final, including the rows of an unfinished
- * answer that more text cannot change.
- */
+/** Returns each final row of a conversation once, including those of an unfinished answer. */
 export class Scroll {
   readonly #options: ScrollOptions;
   #next: number;
   /** The person's messages among the items already handled. */
-  #said = 0;
-  #before: ViewItem["type"] | undefined;
+  #userMessages = 0;
+  #previous: ViewItem["type"] | undefined;
   #stream: { readonly id: string; readonly markdown: MarkdownStream; chars: number } | undefined;
-  #extra: Line[] = [];
+  #pendingLines: Line[] = [];
 
   constructor(options: ScrollOptions = {}) {
     this.#options = options;
     this.#next = options.from ?? 0;
   }
 
-  /** Index of the first item not handed out. */
+  /** Index of the first item not printed. */
   get next(): number {
     return this.#next;
   }
 
-  /** Skips everything before the person's last message, and tells how much was skipped. */
+  /** Skips everything before the last message; a line counts what was skipped. */
   open(items: readonly ViewItem[], { marks, now }: ViewContext): void {
     const last = items.findLastIndex(({ type }) => type === "user");
-    const skipped = Math.max(last, items.length - SHOWN_AGAIN);
+    const skipped = Math.max(last, items.length - MAX_RESUMED_ITEMS);
     const earlier = items.slice(0, Math.max(0, skipped));
     const said = earlier.filter(({ type }) => type === "user" || type === "answer");
     const [first] = said;
     if (first === undefined) return;
     this.#next = skipped;
-    this.#said = earlier.filter(({ type }) => type === "user").length;
+    this.#userMessages = earlier.filter(({ type }) => type === "user").length;
     const day = dayText(first.time, now);
     const since = day === "Today" ? timeText(first.time, first.time + 3_600_000) : day;
     const text = `${marks.dot} ${counted(said.length, "earlier message")} since ${since}`;
-    this.#extra.push(line(text, { role: "muted" }), []);
+    this.#pendingLines.push(line(text, { role: "muted" }), []);
   }
 
-  /**
-   * Restarts with a reset view: printed rows stay, and only later items are handed out. Adds a line if
-   * something was taken back.
-   */
+  /** Continues after a reset of the view: printed rows stay, and a line tells if messages were removed. */
   restart(items: readonly ViewItem[]): void {
     const said = items.filter(({ type }) => type === "user").length;
-    if (said < this.#said)
-      this.#extra.push([], line("Rewound. The conversation continues from here.", { role: "warning" }));
-    this.#said = said;
+    if (said < this.#userMessages)
+      this.#pendingLines.push(
+        [],
+        line("Rewound. The conversation continues from here.", { role: "warning" }),
+      );
+    this.#userMessages = said;
     this.#next = items.length;
     this.#stream = undefined;
   }
 
   /** Prints lines outside the conversation, before its next rows. */
   print(lines: readonly Line[]): void {
-    this.#extra.push(...lines);
-    this.#before ??= "notice";
+    this.#pendingLines.push(...lines);
+    this.#previous ??= "notice";
   }
 
   /** The rows to show now. `isOver`: whether an item is final. */
@@ -422,32 +403,32 @@ export class Scroll {
   ): ScrollRows {
     const { width } = context;
     const { isTight, isLive = true, isShown = () => true } = this.#options;
-    const final: Line[] = this.#stream === undefined ? this.#printed(width) : [];
+    const final: Line[] = this.#stream === undefined ? this.#takePending(width) : [];
     for (let item = items[this.#next]; item !== undefined; item = items[this.#next]) {
       const isDone = isOver(item);
-      if (item.type === "answer" && isLive) final.push(...this.#streamed(item, context, isDone));
+      if (item.type === "answer" && isLive) final.push(...this.#streamAnswer(item, context, isDone));
       else if (isDone && isShown(item, items[this.#next + 1]))
-        final.push(...safeLines(item, context, this.#before));
+        final.push(...safeLines(item, context, this.#previous));
       if (!isDone) break;
-      if (item.type === "user") this.#said++;
-      if (isTight !== true && (item.type !== "answer" || item.text !== "")) this.#before = item.type;
+      if (item.type === "user") this.#userMessages++;
+      if (isTight !== true && (item.type !== "answer" || item.text !== "")) this.#previous = item.type;
       this.#stream = undefined;
       this.#next++;
-      final.push(...this.#printed(width));
+      final.push(...this.#takePending(width));
     }
-    // In the middle of an answer the others can be read at once, and become final behind it.
+    // While an answer streams, other lines show below it and become final after it.
     const live = (): readonly Line[] => [
       ...this.#live(items, context),
-      ...this.#extra.flatMap((row) => fitting(row, width)),
+      ...this.#pendingLines.flatMap((row) => fitRow(row, width)),
     ];
     return { final, live };
   }
 
-  #printed(width: number): Line[] {
-    return this.#extra.splice(0).flatMap((row) => fitting(row, width));
+  #takePending(width: number): Line[] {
+    return this.#pendingLines.splice(0).flatMap((row) => fitRow(row, width));
   }
 
-  #streamed(
+  #streamAnswer(
     item: Extract<ViewItem, { type: "answer" }>,
     context: ViewContext,
     isDone: boolean,
@@ -460,20 +441,20 @@ export class Scroll {
         markdown: new MarkdownStream(context.marks),
         chars: 0,
       };
-      if (this.#before !== undefined && standsApart("answer", this.#before)) rows.push([]);
+      if (this.#previous !== undefined && needsBlankRow("answer", this.#previous)) rows.push([]);
     }
     const stream = this.#stream;
     stream.markdown.push(item.text.slice(stream.chars));
     stream.chars = item.text.length;
     if (isDone) stream.markdown.end();
     rows.push(...stream.markdown.take(context.width));
-    if (item.isVoid === true) rows.push(BROKEN_OFF);
+    if (item.isVoid === true) rows.push(FAILED_ATTEMPT);
     else if (item.state === "interrupted") rows.push(INTERRUPTED);
     return rows;
   }
 
   #live(items: readonly ViewItem[], context: ViewContext): readonly Line[] {
-    let before = this.#before;
+    let before = this.#previous;
     return items.slice(this.#next).flatMap((item) => {
       if (item.id === this.#stream?.id) {
         before = item.type;
@@ -486,13 +467,13 @@ export class Scroll {
   }
 }
 
-function fitting(row: Line, width: number): readonly Line[] {
+function fitRow(row: Line, width: number): readonly Line[] {
   if (lineColumns(row) <= width) return [row];
   const [margin = ""] = /^ */.exec(row.map(({ text }) => text).join("")) ?? [];
   return wrapLine(row, { width, rest: line(margin.slice(0, width / 2)) });
 }
 
-/** Shows an item plain if its view fails, so that the program continues. */
+/** Falls back to plain text if drawing an item fails. */
 function safeLines(
   item: ViewItem,
   context: ViewContext,

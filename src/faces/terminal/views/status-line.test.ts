@@ -13,11 +13,11 @@ test("where a row has no room for all, the items of extensions go first, then pl
   const facts = {
     view: { ...VIEW, costUsd: 0.5 },
     place: "main",
-    marks: marksOf({ unicode: false }),
     extra: ["3 todo"],
   };
+  const marks = marksOf({ unicode: false });
   const shown = [80, 60, 50, 40, 20].map((width) =>
-    statusLine({ ...facts, width })
+    statusLine(facts, { marks, width })
       .map(({ text }) => text)
       .join("")
       .trim(),

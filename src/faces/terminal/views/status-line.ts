@@ -26,13 +26,14 @@ export interface StatusFacts {
   readonly view: Pick<SessionView, "model" | "effort" | "mode" | "context" | "costUsd"> | undefined;
   /** Branch, else the folder's name. */
   readonly place: string;
-  readonly marks: Marks;
-  readonly width: number;
   readonly extra?: readonly string[];
 }
 
 /** Mode, model, context, cost and place in one row; the least important go first if room is short. */
-export function statusLine({ view, place, marks, width, extra = [] }: StatusFacts): Line {
+export function statusLine(
+  { view, place, extra = [] }: StatusFacts,
+  { marks, width }: Pick<ViewContext, "marks" | "width">,
+): Line {
   if (view === undefined) return fitLine([span(`  starting ${marks.more}`, { role: "muted" })], width);
   const { usedTokens, windowTokens } = view.context;
   const share =
@@ -44,7 +45,7 @@ export function statusLine({ view, place, marks, width, extra = [] }: StatusFact
   const cost = view.costUsd === 0 ? [] : [costText(view.costUsd)];
   const separator = ` ${marks.dot} `;
   const mode = modeName(view.mode);
-  const fits = (parts: readonly string[]): boolean => columnsOf(parts.join(separator)) + 2 <= width;
+  const isFitting = (parts: readonly string[]): boolean => columnsOf(parts.join(separator)) + 2 <= width;
   const choices: readonly (readonly string[])[] = [
     [mode, model, share, ...cost, place, ...extra],
     [mode, model, share, ...cost, place],
@@ -52,14 +53,14 @@ export function statusLine({ view, place, marks, width, extra = [] }: StatusFact
     [mode, model, share],
     [mode, model],
   ];
-  const parts = choices.find(fits) ?? [mode];
+  const parts = choices.find(isFitting) ?? [mode];
   const spans = parts.flatMap((text, index) => [
     span(index === 0 ? "  " : separator, { role: "muted" }),
     span(
       text,
       index === 0
         ? MODES[view.mode]
-        : { role: text === share && isNearEnd(view.context) ? "warning" : "muted" },
+        : { role: text === share && isNearlyFull(view.context) ? "warning" : "muted" },
     ),
   ]);
   return fitLine(spans, width);
@@ -78,7 +79,7 @@ const MODES: { readonly [mode in SessionView["mode"]]: Style } = {
   bypassPermissions: { role: "alert", bold: true },
 };
 
-function isNearEnd({ usedTokens, windowTokens }: SessionView["context"]): boolean {
+function isNearlyFull({ usedTokens, windowTokens }: SessionView["context"]): boolean {
   return windowTokens !== undefined && usedTokens > windowTokens * 0.8;
 }
 
@@ -86,11 +87,11 @@ function isNearEnd({ usedTokens, windowTokens }: SessionView["context"]): boolea
  * The rule above the input, one row: during a run it shows the time, the tokens, or a retry with the seconds
  * left.
  */
-export function inputRule(view: SessionView | undefined, { now, marks, width }: RuleLook): Line {
+export function inputRule(view: SessionView | undefined, { now, marks, width }: ViewContext): Line {
   const facts = view === undefined ? undefined : activityOf(view, now, marks);
   const role = view?.mode === "plan" ? "plan" : view?.mode === "bypassPermissions" ? "bad" : "rule";
   const rule = (columns: number): Span => span(marks.rule.repeat(Math.max(0, columns)), { role });
-  const warning = view?.mode === "bypassPermissions" && width >= WARNING_FROM ? BYPASS : "";
+  const warning = view?.mode === "bypassPermissions" && width >= MIN_WARNING_WIDTH ? BYPASS : "";
   const tail: Line = warning === "" ? [] : [span(warning, { role, bold: true }), rule(2)];
   const room = width - lineColumns(tail);
   if (facts === undefined) return [rule(room), ...tail];
@@ -99,19 +100,17 @@ export function inputRule(view: SessionView | undefined, { now, marks, width }: 
 }
 
 const BYPASS = " bypass asks nothing ";
-const WARNING_FROM = 50;
-
-type RuleLook = { readonly now: number; readonly marks: Marks; readonly width: number };
+const MIN_WARNING_WIDTH = 50;
 
 /** The words for a run that is not waiting for an answer: a question announces itself. */
 function activityOf(view: SessionView, now: number, marks: Marks): Line | undefined {
   const { run, state } = view;
   if (run === undefined || state === "waiting") return undefined;
-  const beat = span(`${Math.floor(now / 1_000) % 2 === 0 ? marks.tool : marks.todo} `, { role: "accent" });
+  const pulse = span(`${Math.floor(now / 1_000) % 2 === 0 ? marks.tool : marks.todo} `, { role: "accent" });
   const stops = state === "running" ? ["esc stops"] : [];
   if (run.retry !== undefined) {
     return [
-      beat,
+      pulse,
       span(retryText(run.retry, now), { role: "warning" }),
       span(stops.map((each) => ` ${marks.dot} ${each}`).join(""), { role: "muted" }),
     ];
@@ -123,22 +122,21 @@ function activityOf(view: SessionView, now: number, marks: Marks): Line | undefi
     ...(run.outputTokens > 0 ? [`${marks.down} ${tokensText(run.outputTokens)} tokens`] : []),
     ...stops,
   ];
-  return [beat, span(facts.join(` ${marks.dot} `), { role: "muted" })];
+  return [pulse, span(facts.join(` ${marks.dot} `), { role: "muted" })];
 }
 
-/** Maximum rows of each list above the input. */
-const MOST = 6;
+/** Of each list above the input. */
+const MAX_LIST_ROWS = 6;
 
-/** The model's list of steps while any are open. */
+/** Empty once all steps are done. */
 export function todoLines({ todo }: SessionView, { marks, width }: ViewContext): readonly Line[] {
   if (todo.every(({ status }) => status === "completed")) return [];
   const done = todo.filter(({ status }) => status === "completed").length;
-  // Of a long list, the current and the next steps matter.
   const from = Math.max(
     0,
-    Math.min(todo.findIndex(({ status }) => status !== "completed") - 1, todo.length - MOST),
+    Math.min(todo.findIndex(({ status }) => status !== "completed") - 1, todo.length - MAX_LIST_ROWS),
   );
-  const rows = todo.slice(from, from + MOST).map(({ status, content }): Line => {
+  const rows = todo.slice(from, from + MAX_LIST_ROWS).map(({ status, content }): Line => {
     const mark = status === "completed" ? marks.ok : status === "in_progress" ? marks.doing : marks.todo;
     const style: Style =
       status === "completed"
@@ -159,7 +157,6 @@ export interface RunningShell {
   readonly startedAt: number;
 }
 
-/** Shell commands of the person that are still running. */
 export function shellLines(
   shells: readonly RunningShell[],
   { marks, width, now }: ViewContext,
@@ -178,7 +175,7 @@ export function shellLines(
 export function jobLines({ jobs }: SessionView, { marks, width }: ViewContext): readonly Line[] {
   const running = jobs.filter(({ state }) => state === "running");
   return running
-    .slice(0, MOST)
+    .slice(0, MAX_LIST_ROWS)
     .map(({ id, command }) =>
       fitLine(
         [
@@ -196,40 +193,35 @@ export function queueLines(view: SessionView, { marks, width }: ViewContext): re
   const row = (label: string, text: string): Line =>
     fitLine([span(`  ${label.padEnd(7)} `, { role: "muted" }), span(oneLine(text))], width);
   const { steering, queue, queueHeld } = view;
-  const left = queue.length - MOST;
+  const left = queue.length - MAX_LIST_ROWS;
   return [
     ...steering.map(({ text }) => row("next", text)),
     ...(queueHeld && queue.length > 0
       ? [fitLine(line(`  queue on hold ${marks.dot} alt+q sends or edits it`, { role: "warning" }), width)]
       : []),
-    ...queue.slice(0, MOST).map(({ text }, index) => row(`after ${index + 1}`, text)),
+    ...queue.slice(0, MAX_LIST_ROWS).map(({ text }, index) => row(`after ${index + 1}`, text)),
     ...(left > 0 ? [line(`  ${marks.more} ${left} more ${marks.dot} alt+q`, { role: "muted" })] : []),
   ];
 }
 
-interface HeaderFacts {
-  readonly info: SessionInfo;
-  readonly version: string;
-  /** True if the mode is news: in a new folder, or chosen by a flag. */
-  readonly tellsMode: boolean;
-}
-
 /** Printed once at the start: program, folder, model and why, instructions, and the mode if it is news. */
 export function headerLines(
-  { info, version, tellsMode }: HeaderFacts,
+  info: SessionInfo,
+  version: string,
+  isModeNews: boolean,
   { width, marks }: ViewContext,
 ): readonly Line[] {
   const isPlain = marks.full === "#";
-  const logo = isPlain ? [[], []] : [[span("█▀"), span("▄", { role: "accent" })], [span("▀ ▀")]];
+  const first = isPlain ? [] : [span("█▀"), span("▄  ", { role: "accent" })];
+  const second = isPlain ? [] : [span("▀ ▀  ")];
   const indent = isPlain ? "" : "     ";
-  const [first = [], second = []] = logo.map((part) => (isPlain ? part : [...part, span("  ")]));
   const { model, instructions, skills, mode } = info;
   const window = model.windowTokens === undefined ? "" : `, ${tokensText(model.windowTokens)} context`;
   const facts = [
     `${modelShort(model.name)}${window}${model.source === undefined ? "" : `, from ${model.source}`}`,
     ...(instructions.length === 0
       ? []
-      : [`reads ${listed(instructions.map((path) => shownPath(path, info.cwd)))}`]),
+      : [`reads ${joinNames(instructions.map((path) => shownPath(path, info.cwd)))}`]),
     ...(skills.length === 0 ? [] : [counted(skills.length, "skill")]),
     ...(info.sandbox === "off" ? ["no sandbox"] : []),
   ].join(` ${marks.dot} `);
@@ -238,8 +230,8 @@ export function headerLines(
   return [
     fitLine([...first, span(`nano-agent ${version}`, { bold: true })], width),
     fitLine([...second, span(shownPath(info.cwd))], width),
-    ...(width < NARROW ? [] : about),
-    ...(tellsMode
+    ...(width < MIN_FACTS_WIDTH ? [] : about),
+    ...(isModeNews
       ? [
           [],
           ...wrapLine([span(`${modeName(mode)}  `, { role: "accent" }), span(sentence)], {
@@ -251,9 +243,9 @@ export function headerLines(
   ];
 }
 
-const NARROW = 60;
+const MIN_FACTS_WIDTH = 60;
 
-/** Stands where one conversation ends and another begins. */
+/** Divides two conversations. */
 export function markLines(title: string, context: ViewContext): readonly Line[] {
   return [[], ...titleRule({ title: line(title, { role: "muted" }), role: "rule" }, context)];
 }
@@ -266,7 +258,7 @@ function shownPath(path: string, cwd?: string): string {
   return fromHome === "" ? "~" : fromHome.startsWith("..") ? path : join("~", fromHome);
 }
 
-function listed(names: readonly string[]): string {
+function joinNames(names: readonly string[]): string {
   const last = names.at(-1) ?? "";
   return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
 }
