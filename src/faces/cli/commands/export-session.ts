@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { redactionFor } from "../../../coding/setup/confine.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
@@ -15,9 +15,8 @@ import { redactJson } from "../../../core/tool/tool-output.ts";
 import type { EvaluationContent } from "../../../evaluation/summarize.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
-import { replaceFile } from "../../../system/replace-file.ts";
 import { EXIT } from "../../../view/exit-code.ts";
-import { terminalText } from "../../../view/safe-text.ts";
+import { terminalLine, terminalText } from "../../../view/safe-text.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
 import { settingsHere } from "../command-context.ts";
 
@@ -33,8 +32,12 @@ export async function exportSession(call: SessionCall, { path }: SessionFile): P
   const { config, environment } = await settingsHere(call);
   const text = await exported(readSession(path), format, redactionFor(environment, config.values));
   const file = call.text("--output");
-  if (file !== undefined) writePrivateFile(file, cwd, text);
-  else stdout.write(stdout.isTerminal && format !== "json" ? terminalText(text) : text);
+  if (file === undefined) stdout.write(stdout.isTerminal && format !== "json" ? terminalText(text) : text);
+  else {
+    const target = resolve(cwd, file);
+    writePrivateFile(target, text);
+    stdout.write(`Written to ${terminalLine(target, 1_000)}.\n`);
+  }
   return EXIT.done;
 }
 
@@ -177,15 +180,13 @@ function redactEntries(
   return entries.map((entry) => redactJson(redaction, entry as unknown as Json) as unknown as JournalEntry);
 }
 
-/** Writes a file only the user can access (0600), replacing one with that name. */
-function writePrivateFile(path: string, cwd: string, text: string): void {
-  const target = resolve(cwd, path);
-  if (lstatSync(target, { throwIfNoEntry: false })?.isFile() === false)
-    throw misuse(`${target} is not a regular file. Name another file.`);
+/** Writes a new file only the user can access (0600). Throws `invalid_argument` if there is one already. */
+function writePrivateFile(path: string, text: string): void {
   try {
-    // A new file: another hard link to the old file keeps its contents.
-    replaceFile(target, text);
+    writeFileSync(path, text, { flag: "wx", mode: 0o600 });
   } catch (error) {
-    throw misuse(`${target} cannot be written: ${errorMessage(error)}.`, { cause: error });
+    const exists = error instanceof Error && "code" in error && error.code === "EEXIST";
+    if (exists) throw misuse(`${path} exists already. Name another file, or remove it first.`);
+    throw misuse(`${path} cannot be written: ${errorMessage(error)}.`, { cause: error });
   }
 }
