@@ -1,4 +1,4 @@
-/** All pictures in one module, loaded when the first of them is viewed. */
+/** One lazy module: it is loaded when the first chart is opened. */
 export { ContextPicture } from "./pictures/context-view.tsx";
 export { FilesView } from "./pictures/files-view.tsx";
 export { ReplayView } from "./pictures/replay-view.tsx";

@@ -30,10 +30,10 @@ export function useKeys(actions: KeyActions): void {
 /** Goes to the box for a new session, filled with text. */
 export function startNew(text = ""): void {
   if (!/^#?\/?(?:folder\/|$)/.test(location.hash)) location.hash = "#/";
-  const focus = (left: number): void => {
+  const focus = (framesLeft: number): void => {
     const box = document.querySelector<HTMLTextAreaElement>("[data-new-session]");
     if (box === null) {
-      if (left > 0) requestAnimationFrame(() => focus(left - 1));
+      if (framesLeft > 0) requestAnimationFrame(() => focus(framesLeft - 1));
       return;
     }
     box.focus();

@@ -49,7 +49,7 @@ function Frame(): VNode {
   });
   const waiting = useWaiting(live);
   if (access === "refused") return <SignIn enter={enter} />;
-  const opens = {
+  const openActions = {
     find: () => setOpen("find"),
     settings: () => setOpen("settings"),
     keys: () => setOpen("keys"),
@@ -60,13 +60,13 @@ function Frame(): VNode {
         {words.skip}
       </a>
       <div class="app">
-        <Rail route={route} {...opens} />
+        <Rail route={route} {...openActions} />
         <main id="main" tabIndex={-1} ref={main} data-place={route.type}>
-          <TopBar waiting={waiting} {...opens} />
-          {access === "granted" && <Place route={route} />}
+          <TopBar waiting={waiting} {...openActions} />
+          {access === "granted" && <PageContent route={route} />}
         </main>
       </div>
-      {open === "find" && <Find close={close} {...opens} />}
+      {open === "find" && <Find close={close} {...openActions} />}
       {open === "settings" && (
         <Sheet name={words.settings} close={close}>
           <SettingsForm />
@@ -152,21 +152,21 @@ function focusMain(event: Event, main: HTMLElement | null): void {
   main?.focus();
 }
 
-/** A person who changes place by keyboard continues at the start of the new place. */
+/** Moves the focus to the new page, so that a keyboard user continues at its start. */
 function useFocusOnChange(main: { readonly current: HTMLElement | null }, route: Route): void {
-  const place =
+  const page =
     route.type === "session"
       ? `${route.id} ${route.view}`
       : `${route.type} ${route.type === "sessions" ? (route.cwd ?? "") : ""}`;
-  const before = useRef(place);
+  const before = useRef(page);
   // Runs before the next key can arrive.
   useLayoutEffect(() => {
-    if (before.current === place) return;
-    before.current = place;
+    if (before.current === page) return;
+    before.current = page;
     main.current?.focus({ preventScroll: true });
     // A conversation opens at its end.
     if (route.type !== "session" || route.view !== "chat") scrollTo(0, 0);
-  }, [place]);
+  }, [page]);
 }
 
 /** The statistics are loaded together with the pictures. */
@@ -177,7 +177,7 @@ function LazyStatistics(): VNode {
   return <div class="wide">{work.said === undefined ? <Skeleton /> : <WorkLine work={work} />}</div>;
 }
 
-function Place({ route }: { readonly route: Route }): VNode {
+function PageContent({ route }: { readonly route: Route }): VNode {
   switch (route.type) {
     case "sessions":
       return <SessionList cwd={route.cwd} />;
@@ -188,7 +188,6 @@ function Place({ route }: { readonly route: Route }): VNode {
   }
 }
 
-/** The token in the fragment of an address; undefined if there is none. */
 export function tokenIn(fragment: string): string | undefined {
   const token = new URLSearchParams(fragment.replace(/^#/, "")).get("token");
   return token === null || token === "" ? undefined : token;
@@ -231,7 +230,6 @@ export async function accessWith(reader: Reader, token: string | undefined): Pro
   }
 }
 
-/** The current route; the component is redrawn when it changes. */
 function useRoute(): Route {
   const [fragment, setFragment] = useState(location.hash);
   useEffect(() => {

@@ -146,7 +146,7 @@ function runTable(runs: readonly RunStatus[], limit: number): string {
     terminalLine(run.id, 40),
     ageText(Date.now() - run.createdAt),
     String(run.entries),
-    terminalLine(howItStands(run), 80),
+    terminalLine(statusText(run), 80),
   ]);
   const lines = [...tableLines([["STATE", "AGENT", "ID", "AGE", "ENTRIES", "STATUS"], ...rows])];
   if (runs.length === limit) lines.push(`The newest ${limit}; --limit shows more.`);
@@ -158,7 +158,7 @@ function runLines(status: RunStatus, { style }: Look): string {
     ["run", status.id],
     ["agent", status.agent],
     ["state", `${status.state}${status.worker === undefined ? "" : `, by ${status.worker}`}`],
-    ["how", howItStands(status)],
+    ["how", statusText(status)],
     ["version", status.version ?? ""],
     ["priority", status.priority === 0 ? "" : String(status.priority)],
     ["deadline", timeText(status.deadline) ?? ""],
@@ -179,7 +179,7 @@ function runLines(status: RunStatus, { style }: Look): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** The first `count` entries of a run: later ones are still to come. */
+/** Exactly `count` entries: later ones may not exist yet. */
 async function firstEntries(run: DurableRun, count: number): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
   if (count === 0) return entries;
@@ -187,7 +187,7 @@ async function firstEntries(run: DurableRun, count: number): Promise<readonly Jo
   return entries;
 }
 
-function howItStands({ state, pending, stopReason, error }: RunStatus): string {
+function statusText({ state, pending, stopReason, error }: RunStatus): string {
   if (state === "waiting") return `waits for ${pending.map(({ name }) => name).join(", ")}`;
   if (state !== "ended") return "";
   return error === undefined ? (stopReason ?? "") : `${stopReason}: ${error}`;
@@ -207,8 +207,8 @@ export async function runWorker(call: CommandCall): Promise<number> {
     what: "how many runs to work on at the same time, from 1",
   });
   using signals = new EndingSignals();
-  const opened = await Promise.race([opening(call, { file, concurrency }), signals.forced]);
-  return typeof opened === "string" ? SIGNAL_EXITS[opened] : await work(call, opened, signals);
+  const opened = await Promise.race([openFleet(call, { file, concurrency }), signals.forced]);
+  return typeof opened === "string" ? SIGNAL_EXITS[opened] : await workUntilStopped(call, opened, signals);
 }
 
 interface OpenedFleet {
@@ -216,7 +216,7 @@ interface OpenedFleet {
   readonly options: FleetOptions;
 }
 
-async function opening(
+async function openFleet(
   context: CommandContext,
   { file, concurrency }: { readonly file: string; readonly concurrency: number | undefined },
 ): Promise<OpenedFleet> {
@@ -230,17 +230,17 @@ async function opening(
       options.onWarning?.(message);
     },
   }).catch((error: unknown) => {
-    throw faultOf(file, error, databaseUrl);
+    throw configError(file, error, databaseUrl);
   });
   return { fleet, options };
 }
 
-async function work(
+async function workUntilStopped(
   context: CommandContext,
   { fleet, options }: OpenedFleet,
   signals: EndingSignals,
 ): Promise<number> {
-  context.stdout.write(`${welcome(options)}\n`);
+  context.stdout.write(`${startText(options)}\n`);
   // Releasing takes as long as the options allow; only a second signal cuts it short.
   signals.allowGrace(Number.POSITIVE_INFINITY);
   await untilAborted(signals.signal);
@@ -249,7 +249,7 @@ async function work(
   return forced === undefined ? EXIT.done : SIGNAL_EXITS[forced];
 }
 
-function welcome({
+function startText({
   agents = {},
   concurrency = 50,
   version = "1",
@@ -257,12 +257,12 @@ function welcome({
   dataDir,
 }: FleetOptions): string {
   const names = Object.keys(agents).join(", ");
-  const place = databaseUrl === undefined ? dataDir : shownUrl(databaseUrl);
+  const place = databaseUrl === undefined ? dataDir : printableUrl(databaseUrl);
   return `Working on ${names}: up to ${counted(concurrency, "run")} at the same time, version ${version}, from ${place}. Ctrl+C releases them.`;
 }
 
 /** An error whose message may be printed. Invalid options are an error in the file. */
-function faultOf(file: string, thrown: unknown, url: string | undefined): NanoAgentError {
+function configError(file: string, thrown: unknown, url: string | undefined): NanoAgentError {
   const error = toNanoAgentError(thrown);
   const message = withoutPassword(error.message, url);
   if (error.code === "invalid_argument") return invalidConfig(`${file}: ${message}`, { cause: error });
@@ -270,7 +270,7 @@ function faultOf(file: string, thrown: unknown, url: string | undefined): NanoAg
 }
 
 /** A printable database address: without its password and parameters. */
-function shownUrl(url: string): string {
+function printableUrl(url: string): string {
   const parts = /^([a-z][a-z\d+.-]*:\/\/)(?:([^/?#]*)@)?([^?#]*)/i.exec(url);
   if (parts === null) return "(an address that cannot be read)";
   const [, protocol = "", login, place = ""] = parts;
@@ -284,17 +284,17 @@ function withoutPassword(text: string, url: string | undefined): string {
   const [, login = ""] = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)@/i.exec(url) ?? [];
   const asParameter = [...url.matchAll(/[?&]password=([^&#]*)/gi)].map(([, value = ""]) => value);
   const inLogin = login.includes(":") ? [login.slice(login.indexOf(":") + 1)] : [];
-  const secrets = [...asParameter, ...inLogin].flatMap((secret) => [secret, decoded(secret)]);
+  const secrets = [...asParameter, ...inLogin].flatMap((secret) => [secret, decodeUri(secret)]);
   return [url, ...secrets]
     .filter((secret) => secret !== "")
-    .reduce((rest, secret) => rest.replaceAll(secret, secret === url ? shownUrl(url) : "***"), text);
+    .reduce((rest, secret) => rest.replaceAll(secret, secret === url ? printableUrl(url) : "***"), text);
 }
 
-function decoded(text: string): string {
+function decodeUri(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Keeps it as the user wrote it.
+    // Kept as the user wrote it.
     return text;
   }
 }
@@ -307,9 +307,9 @@ async function loadWorkerConfig(file: string, cwd: string): Promise<FleetOptions
   const path = resolve(cwd, file);
   if (!existsSync(path))
     throw invalidConfig(`There is no ${path}. Name a module whose default export is the options of a fleet.`);
-  const options = await unlessIdle(
+  const options = await rejectIfIdle(
     file,
-    loaded(path, file).then((exported) => given(file, exported)),
+    importDefault(path, file).then((exported) => resolveOptions(file, exported)),
   );
   if (!isRecord(options))
     throw invalidConfig(
@@ -332,7 +332,7 @@ async function loadWorkerConfig(file: string, cwd: string): Promise<FleetOptions
 }
 
 /** Rejects if nothing is left to do: the process would otherwise end without a message. */
-async function unlessIdle<T>(file: string, loading: Promise<T>): Promise<T> {
+async function rejectIfIdle<T>(file: string, loading: Promise<T>): Promise<T> {
   const idle = Promise.withResolvers<never>();
   const onIdle = (): void =>
     idle.reject(invalidConfig(`${file} is never loaded: it waits for something that does not come.`));
@@ -344,7 +344,7 @@ async function unlessIdle<T>(file: string, loading: Promise<T>): Promise<T> {
   }
 }
 
-async function loaded(path: string, file: string): Promise<unknown> {
+async function importDefault(path: string, file: string): Promise<unknown> {
   try {
     const module: { readonly default?: unknown } = await import(pathToFileURL(path).href);
     return module.default;
@@ -360,7 +360,7 @@ async function loaded(path: string, file: string): Promise<unknown> {
   }
 }
 
-async function given(file: string, exported: unknown): Promise<unknown> {
+async function resolveOptions(file: string, exported: unknown): Promise<unknown> {
   const isFunction = typeof exported === "function";
   try {
     const options = isFunction ? await (exported as () => unknown)() : exported;

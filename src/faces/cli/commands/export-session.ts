@@ -30,7 +30,7 @@ export async function exportSession(call: SessionCall, { path }: SessionFile): P
   const { cwd, stdout } = call;
   const format = formatOf(call);
   const { config, environment } = await settingsHere(call);
-  const text = await exported(readSession(path), format, redactionFor(environment, config.values));
+  const text = await exportText(readSession(path), format, redactionFor(environment, config.values));
   const file = call.text("--output");
   if (file === undefined) stdout.write(stdout.isTerminal && format !== "json" ? terminalText(text) : text);
   else {
@@ -50,7 +50,7 @@ function formatOf({ has, text }: CommandCall): Format {
   throw misuse("sessions export writes one format: markdown, json or html. Leave the others out.");
 }
 
-async function exported(
+async function exportText(
   content: SessionContent,
   format: Format,
   redact: Redaction | undefined,
@@ -72,7 +72,10 @@ interface Drawings {
   readonly evaluationPage: (content: EvaluationContent, pageStyle: string) => string;
 }
 
-/** Loads the functions that draw pages as files, and their style sheet. The build puts both next to us. */
+/**
+ * Loads the functions that render pages to files, and their style sheet. The build puts both next to this
+ * file.
+ */
 export async function loadDrawings(): Promise<Drawings & { readonly style: string }> {
   const web = new URL("../../web/", import.meta.url);
   const [, sheet = ""] = /href="([^"]+\.css)"/.exec(readFileSync(new URL("index.html", web), "utf8")) ?? [];
@@ -127,8 +130,8 @@ function blockMarkdown(block: ContentBlock): string {
 }
 
 /**
- * A conversation to share, without secrets in what people, the model, tools and the provider said. Ids and
- * names of calls, and images, are kept.
+ * A conversation to share, without secrets in texts of users, model, tools and provider. Ids and names of
+ * calls, and images, are kept.
  */
 export function redactMessages(
   redaction: Redaction | undefined,

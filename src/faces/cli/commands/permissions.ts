@@ -115,8 +115,8 @@ async function checkInput({ stdout, stderr, environment }: CommandContext): Prom
  * folder. Exit 3 if there was something to approve and nobody did.
  */
 export async function trust(call: CommandCall): Promise<number> {
-  const given = (["--yes", "--list", "--remove"] as const).filter((option) => call.has(option));
-  if (given.length > 1) throw misuse(`${given.join(" and ")} exclude each other. Leave one out.`);
+  const actions = (["--yes", "--list", "--remove"] as const).filter((option) => call.has(option));
+  if (actions.length > 1) throw misuse(`${actions.join(" and ")} exclude each other. Leave one out.`);
   if (call.has("--list")) return list(call);
   return call.has("--remove") ? remove(call) : approve(call);
 }
@@ -137,16 +137,16 @@ async function remove({ stdout, environment, words }: CommandCall): Promise<numb
   const paths = userPaths(environment);
   // A deleted folder can still be named as listed.
   const known = readTrust(paths);
-  const wanted =
+  const target =
     folder !== undefined && known.has(folder)
       ? folder
       : (await findTrustItems(existingFolder(folder ?? ".", "--remove"), paths)).folder;
-  if (!known.has(wanted)) {
-    stdout.write(`${terminalLine(wanted, 1_000)} is not trusted with anything.\n`);
+  if (!known.has(target)) {
+    stdout.write(`${terminalLine(target, 1_000)} is not trusted with anything.\n`);
     return EXIT.done;
   }
-  await changeTrust(paths, wanted, [], { keeps: false });
-  stdout.write(`${terminalLine(wanted, 1_000)} is no longer trusted with anything.\n`);
+  await changeTrust(paths, target, [], { keeps: false });
+  stdout.write(`${terminalLine(target, 1_000)} is no longer trusted with anything.\n`);
   return EXIT.done;
 }
 
@@ -158,7 +158,7 @@ async function approve(call: CommandCall): Promise<number> {
   const paths = userPaths(environment);
   const project = await findTrustItems(existingFolder(call.words[0] ?? ".", "trust"), paths);
   const { folder, items } = project;
-  const isOpen = openIn(openTrustedProject(folder, paths));
+  const isOpen = isOpenIn(openTrustedProject(folder, paths));
   const count = items.filter(isOpen).length;
   if (!json) stdout.write(textOf(project, isOpen, lookOf(call).width));
   const agreed = yes || json || count === 0 || (await agrees(call, count, "Trust {} in this folder?"));
@@ -171,11 +171,11 @@ async function approve(call: CommandCall): Promise<number> {
     await changeTrust(paths, folder, items, { keeps: false });
     if (!json) stdout.write("Approved. Whatever changes is asked about again.\n");
   }
-  if (json) stdout.write(`${JSON.stringify(jsonOf(project, openIn(openTrustedProject(folder, paths))))}\n`);
+  if (json) stdout.write(`${JSON.stringify(jsonOf(project, isOpenIn(openTrustedProject(folder, paths))))}\n`);
   return EXIT.done;
 }
 
-function openIn(project: TrustedProject): (item: LeftOut) => boolean {
+function isOpenIn(project: TrustedProject): (item: LeftOut) => boolean {
   return (item) => item.blocked === undefined && !project.isTrusted(item);
 }
 

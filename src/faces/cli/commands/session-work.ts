@@ -66,7 +66,7 @@ async function compact(coding: CodingSession, call: SessionCall): Promise<number
   answer(
     call,
     { session_id: coding.id, method, tokens_before: tokensBefore, tokens_after: tokensAfter },
-    result === undefined ? "" : `${coding.id}: ${compacted(result)} ${undoing}\n`,
+    result === undefined ? "" : `${coding.id}: ${compactionText(result)} ${undoing}\n`,
   );
   return result === undefined ? EXIT.failed : EXIT.done;
 }
@@ -74,7 +74,7 @@ async function compact(coding: CodingSession, call: SessionCall): Promise<number
 async function preview(coding: CodingSession, call: SessionCall): Promise<number> {
   const { replaced, kept, pinned, isNeeded, ...figures } = await coding.previewCompaction();
   const { method, tokensBefore, tokensAfter, window, limit } = figures;
-  const room =
+  const limits =
     window === undefined
       ? "the window of the model is unknown"
       : `compacted above ${limit ?? window}, window ${window}`;
@@ -83,7 +83,7 @@ async function preview(coding: CodingSession, call: SessionCall): Promise<number
   const todo = pinned.todo ? "the todo list" : "no todo list";
   const rows: readonly (readonly [string, string])[] = [
     ["session", coding.id],
-    ["size", `${messages}, about ${tokensBefore} tokens (${room})`],
+    ["size", `${messages}, about ${tokensBefore} tokens (${limits})`],
     ["method", method === "none" ? "nothing could go" : method],
     ["goes", counted(replaced.length, "older message")],
     ["stays", counted(kept.length, "newest message")],
@@ -130,7 +130,7 @@ async function undo(call: SessionCall, session: SessionFile): Promise<number> {
   }
 }
 
-function compacted({
+function compactionText({
   method,
   tokensBefore: before,
   tokensAfter: after,
@@ -234,7 +234,7 @@ function importText(report: ImportReport): string {
 
 /** Replays a session and writes the differences. Resolves to 0 if there are none, else to 1. */
 export async function replayCommand(call: SessionCall, { path }: SessionFile): Promise<number> {
-  assertAgreement(call);
+  assertToolOptions(call);
   const { environment } = call;
   const from = readStep(call.text("--from"));
   const workspace = call.text("--workspace");
@@ -245,7 +245,7 @@ export async function replayCommand(call: SessionCall, { path }: SessionFile): P
   const live = call.has("--live-tools") ? await liveTools(settings, content, call) : undefined;
   const tools = describedTools(settings);
   try {
-    const report = await replayed(content, { tools, runTool: live?.run, ...defined({ from }) });
+    const report = await replay(content, { tools, runTool: live?.run, ...defined({ from }) });
     const facts = { content, report, kept: live?.kept ?? new Map<string, number>() };
     answer(call, replayJson(facts), replayText(facts));
     return report.same ? EXIT.done : EXIT.failed;
@@ -254,7 +254,7 @@ export async function replayCommand(call: SessionCall, { path }: SessionFile): P
   }
 }
 
-function assertAgreement({ has }: CommandCall): void {
+function assertToolOptions({ has }: CommandCall): void {
   const isAboutTools = has("--workspace") || has("--yolo") || has("--allowed-tools");
   if (isAboutTools && !has("--live-tools"))
     throw misuse("--workspace, --yolo and --allowed-tools say how tools run: they need --live-tools.");
@@ -274,7 +274,7 @@ function liveTools(settings: Settings, { header }: SessionContent, call: Session
   });
 }
 
-async function replayed(
+async function replay(
   { entries, otherTypes }: SessionContent,
   options: ReplayOptions,
 ): Promise<ReplayReport> {
@@ -307,7 +307,7 @@ function replayJson({ content, report, kept }: ReplayFacts): object {
   };
 }
 
-const SHOWN = 50;
+const MAX_DIFFERENCES = 50;
 
 function replayText({ content, report, kept }: ReplayFacts): string {
   const { differences, runs, requests, calls, callsRun, same } = report;
@@ -317,9 +317,10 @@ function replayText({ content, report, kept }: ReplayFacts): string {
     `${counted(runs, "run")}, ${counted(requests, "request")}, ${counted(calls, "tool call")} compared${run}`,
     ...Object.entries(report.notReplayed).map(([kind, count]) => `not run again: ${kind} (${count})`),
     ...[...kept].map(([reason, count]) => `from the record: ${counted(count, "call")} (${reason})`),
-    ...differences.slice(0, SHOWN).flatMap(differenceLines),
+    ...differences.slice(0, MAX_DIFFERENCES).flatMap(differenceLines),
   ];
-  if (differences.length > SHOWN) lines.push(`and ${differences.length - SHOWN} more; --json writes all`);
+  if (differences.length > MAX_DIFFERENCES)
+    lines.push(`and ${differences.length - MAX_DIFFERENCES} more; --json writes all`);
   return lines.map((line) => `${line.startsWith("  ") ? "  " : ""}${terminalLine(line, 300)}\n`).join("");
 }
 

@@ -99,13 +99,13 @@ function isGone(fault: unknown): boolean {
 }
 
 function useSessionKeys({ route, actions, canUndo, canRedo, showDetails }: OpenSession): void {
-  const turnTo = (step: number): void => {
+  const moveTab = (step: number): void => {
     const view = SESSION_VIEWS[SESSION_VIEWS.indexOf(route.view) + step];
     if (view !== undefined) goTo({ type: "session", id: route.id, view });
   };
   useKeys({
-    "[": () => turnTo(-1),
-    "]": () => turnTo(1),
+    "[": () => moveTab(-1),
+    "]": () => moveTab(1),
     d: showDetails,
     o: toggleCalls,
     ...(canUndo !== undefined ? { u: () => actions.undo() } : {}),
@@ -167,7 +167,7 @@ function Heading(): VNode {
   );
 }
 
-/** All steps of the session in one line: each links to its place in the conversation. */
+/** All steps of the session in one line, linked to the conversation. */
 function SessionStrip(): VNode {
   const { words, duration } = useLanguage();
   const { entries, showEntry } = useOpenSession();
@@ -216,12 +216,12 @@ function Pill(): VNode | null {
   const { words, seconds } = useLanguage();
   const { view, state, detail } = useOpenSession();
   const [, tick] = useState(0);
-  const isAtWork = state !== "idle";
+  const isActive = state !== "idle";
   useEffect(() => {
-    if (!isAtWork) return undefined;
+    if (!isActive) return undefined;
     const timer = setInterval(() => tick((count) => count + 1), 1_000);
     return () => clearInterval(timer);
-  }, [isAtWork]);
+  }, [isActive]);
   const end = view.items.findLast((item) => item.type === "run_end");
   if (detail === undefined || view.items.length === 0) return null;
   const mark =
@@ -233,12 +233,12 @@ function Pill(): VNode | null {
           ? "cut"
           : markOf(end.stopReason);
   const startedAt = view.run?.startedAt ?? detail.runAt ?? detail.createdAt;
-  const ms = isAtWork || end === undefined ? Date.now() - startedAt : end.durationMs;
+  const ms = isActive || end === undefined ? Date.now() - startedAt : end.durationMs;
   const look = { run: "run", wait: "wait", limit: "wait", done: "ok" }[mark as string] ?? "";
   return (
     <span class={`tag num ${look} st-${mark}`}>
       <StateMark mark={mark} />
-      {isAtWork || end !== undefined ? seconds(ms) : words.marks[mark]}
+      {isActive || end !== undefined ? seconds(ms) : words.marks[mark]}
     </span>
   );
 }
@@ -248,7 +248,6 @@ function linesOf(damaged: readonly { readonly line: number }[]): string {
   return `${first.join(", ")}${damaged.length > first.length ? ", …" : ""}`;
 }
 
-/** A whole session in one of its pictures. */
 function SessionPictures(): VNode {
   const { route, work } = useOpenSession();
   const isWide = route.view === "timeline" || route.view === "context";
@@ -304,7 +303,7 @@ function Picture(): VNode | null {
 
 type Pictures = NonNullable<ReturnType<typeof usePictures>>;
 
-/** The server knows more about the changes than the entries: contents that are not in any call's result. */
+/** The server also knows contents that are not in any call's result. */
 function Files({ FilesView }: Pick<Pictures, "FilesView">): VNode {
   const reader = useReader();
   const [changes, setChanges] = useState<readonly SessionChange[]>();

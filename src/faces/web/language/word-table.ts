@@ -5,7 +5,7 @@ import { type CompactionMethod, compactedText, ENDED, type EndReason, METHODS } 
 /** English and Chinese. */
 type Pair = readonly [string, string];
 
-/** Words shared with the terminal, which has them in English. */
+/** Words shared with the terminal, which only uses the English ones. */
 interface SharedWords {
   readonly methods: Readonly<Record<CompactionMethod, string>>;
   readonly evidence: EvidenceWords;
@@ -48,7 +48,6 @@ const SHARED: readonly [SharedWords, SharedWords] = [
   },
 ];
 
-/** The texts of the page in each language. */
 const TABLE = {
   language: ["English", "中文"],
   sessions: ["Sessions", "会话"],
@@ -516,7 +515,6 @@ const TABLE = {
   ],
 } as const;
 
-/** A part of the table in one language. */
 type InOneLanguage<T> = T extends Pair
   ? string
   : T extends (...given: infer Given) => Pair
@@ -525,15 +523,14 @@ type InOneLanguage<T> = T extends Pair
 
 export type Words = InOneLanguage<typeof TABLE> & SharedWords;
 
-/** The words of the page in the language at an index of each pair. */
-export function wordsAt(place: 0 | 1): Words {
-  return { ...(picked(TABLE, place) as InOneLanguage<typeof TABLE>), ...SHARED[place] };
+export function wordsAt(index: 0 | 1): Words {
+  return { ...(pickLanguage(TABLE, index) as InOneLanguage<typeof TABLE>), ...SHARED[index] };
 }
 
-function picked(part: unknown, place: 0 | 1): unknown {
-  if (Array.isArray(part)) return part[place];
-  if (typeof part === "function") return (...given: unknown[]): string => part(...given)[place];
+function pickLanguage(part: unknown, index: 0 | 1): unknown {
+  if (Array.isArray(part)) return part[index];
+  if (typeof part === "function") return (...given: unknown[]): string => part(...given)[index];
   return Object.fromEntries(
-    Object.entries(part as object).map(([name, inner]) => [name, picked(inner, place)]),
+    Object.entries(part as object).map(([name, inner]) => [name, pickLanguage(inner, index)]),
   );
 }

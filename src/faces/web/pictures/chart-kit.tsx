@@ -1,6 +1,6 @@
 import { type ComponentChildren, type Context, createContext, type VNode } from "preact";
 
-/** True if a picture is drawn once, for a file: everything, without controls. */
+/** True when rendering to a file: everything is drawn, without controls. */
 export const StillContext: Context<boolean> = createContext(false);
 
 /** A share: `12%`. */
@@ -10,14 +10,14 @@ export function percentText(part: number, whole: number): string {
   return percent > 0 && percent < 0.95 ? "<1%" : `${Math.round(percent)}%`;
 }
 
-const STEPS = [1, 2, 5];
+const ROUND_STEPS = [1, 2, 5];
 
 /** Round figures from 0 to `most`, about `wanted` of them. */
 export function ticksUpTo(most: number, wanted: number): readonly number[] {
   if (!(most > 0)) return [0];
   const rough = most / Math.max(1, wanted);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = (STEPS.find((each) => each * power >= rough) ?? 10) * power;
+  const step = (ROUND_STEPS.find((each) => each * power >= rough) ?? 10) * power;
   return Array.from({ length: Math.floor(most / step) + 1 }, (_none, at) => at * step);
 }
 
@@ -36,7 +36,6 @@ export function place(value: number): string {
   return `${Number(value.toFixed(2))}%`;
 }
 
-/** A square in the colour of what it explains. */
 export function Dot({ kind }: { readonly kind: string }): VNode {
   return (
     <svg class="dot" aria-hidden="true">
@@ -61,7 +60,7 @@ interface ColumnsProps {
   readonly least: number;
   readonly height: number;
   readonly tickText: (value: number) => string;
-  /** The chart in words; undefined if an element around it has them. */
+  /** Accessible name; undefined if an element around it has one. */
   readonly name?: string;
 }
 

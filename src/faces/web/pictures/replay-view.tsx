@@ -15,7 +15,7 @@ import { changedFiles } from "./files-data.ts";
 import { WholeFile } from "./files-view.tsx";
 
 /** Maximum items of the conversation shown: the newest at that moment. */
-const SHOWN_ITEMS = 30;
+const MAX_ITEMS = 30;
 const SPEEDS = [1, 4, 16] as const;
 const LONGEST_WAIT_MS = 2_000;
 const SHORTEST_WAIT_MS = 30;
@@ -30,15 +30,15 @@ export interface ReplayProps {
   readonly onFork?: (entryId: string) => void;
 }
 
-/** Replays a session: the conversation and the files as they were at any moment. */
+/** Replays a session: the conversation and the files at any moment. */
 export function ReplayView(props: ReplayProps): VNode {
   const { entries, renderItems } = props;
   const { words, count } = useLanguage();
   const total = entries.length;
   const moments = useMemo(() => replayMoments(entries.slice(0, total)), [entries, total]);
   const cursor = useMemo(() => new ReplayCursor(entries), [entries]);
-  const [wanted, setPlace] = useState(0);
-  const at = Math.min(wanted, moments.length - 1);
+  const [position, setPosition] = useState(0);
+  const at = Math.min(position, moments.length - 1);
   const moment = moments[at];
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -49,15 +49,15 @@ export function ReplayView(props: ReplayProps): VNode {
   const view = cursor.moveTo(moment.count);
   return (
     <>
-      <Player entries={entries} moments={moments} at={at} move={setPlace} />
+      <Player entries={entries} moments={moments} at={at} move={setPosition} />
       <section class="cols picture" aria-label={words.views.replay}>
         <div class="mid">
           <div class="scroll" ref={box}>
-            {renderItems(view.items.slice(-SHOWN_ITEMS))}
+            {renderItems(view.items.slice(-MAX_ITEMS))}
           </div>
         </div>
         <aside class="side then" aria-label={words.atThisPoint}>
-          <FilesThen {...props} moment={moment} />
+          <FilesAtMoment {...props} moment={moment} />
           <Part title={words.soFarTitle}>
             <Facts
               rows={[
@@ -184,12 +184,12 @@ function usePlayerKeys(toggle: () => void, step: (by: number) => void): void {
 
 /** The last moment within the given active milliseconds. */
 function momentAt(moments: readonly ReplayMoment[], workedAt: readonly number[], worked: number): number {
-  const found = moments.findLastIndex(({ count }) => (workedAt[count - 1] ?? 0) <= worked);
-  return Math.max(0, found);
+  const index = moments.findLastIndex(({ count }) => (workedAt[count - 1] ?? 0) <= worked);
+  return Math.max(0, index);
 }
 
-/** The files changed up to a moment; a chosen one is shown as it was then. */
-function FilesThen({
+/** The files changed up to a moment; selecting one shows its text at that moment. */
+function FilesAtMoment({
   entries,
   cwd,
   moment: { count, entryId },
@@ -240,7 +240,7 @@ interface ReplayMoment {
 }
 
 /** Entries without visible effect. */
-const UNSEEN: ReadonlySet<JournalEntry["type"]> = new Set([
+const INVISIBLE_TYPES: ReadonlySet<JournalEntry["type"]> = new Set([
   "run_start",
   "model_usage",
   "rollback",
@@ -249,7 +249,7 @@ const UNSEEN: ReadonlySet<JournalEntry["type"]> = new Set([
 
 export function replayMoments(entries: readonly JournalEntry[]): readonly ReplayMoment[] {
   return entries.flatMap(({ id: entryId, time, type, scope }, at): readonly ReplayMoment[] =>
-    UNSEEN.has(type) ? [] : [{ count: at + 1, entryId, time, isNested: scope !== undefined }],
+    INVISIBLE_TYPES.has(type) ? [] : [{ count: at + 1, entryId, time, isNested: scope !== undefined }],
   );
 }
 

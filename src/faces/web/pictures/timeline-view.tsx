@@ -18,7 +18,7 @@ import {
   type TimelineLane,
 } from "./timeline-data.ts";
 
-/** Pixels for drawing bars, as on a wide screen. Narrower screens scale the same picture down. */
+/** The drawing width. Narrower screens scale the chart down. */
 const PIXELS = 1_200;
 const MAX_ZOOM = 4_096;
 const TICKS = 6;
@@ -35,7 +35,6 @@ export interface TimelineProps {
   readonly onChoose?: ((entryId: string) => void) | undefined;
 }
 
-/** Where the time, tokens and money of a session went. */
 export function TimelinePicture({ entries, now, windowTokens, onChoose }: TimelineProps): VNode {
   const words = useWords();
   const count = entries.length;
@@ -98,14 +97,14 @@ function barsInOrder({ lanes }: Timeline): readonly TimelineBar[] {
   return lanes.flatMap(({ bars }) => bars).sort((left, right) => left.from - right.from);
 }
 
-/** The bar of most interest: a failed one, else the longest. */
-function firstChoice({ lanes }: Timeline): TimelineBar | undefined {
-  let found: TimelineBar | undefined;
+/** A failed call if there is one, else the longest bar. */
+function defaultBar({ lanes }: Timeline): TimelineBar | undefined {
+  let best: TimelineBar | undefined;
   const weight = ({ kind, status, from, to }: TimelineBar): number =>
     to - from + (kind === "tool" && status === "error" ? 1e12 : 0);
   for (const { bars } of lanes)
-    for (const bar of bars) if (found === undefined || weight(bar) > weight(found)) found = bar;
-  return found;
+    for (const bar of bars) if (best === undefined || weight(bar) > weight(best)) best = bar;
+  return best;
 }
 
 interface ChartProps extends Pick<TimelineProps, "windowTokens" | "onChoose"> {
@@ -118,11 +117,11 @@ function Chart({ timeline, windowTokens, onChoose }: ChartProps): VNode {
   const [zoom, setZoom] = useState(1);
   const [choice, choose] = useState<TimelineBar>();
   const bars = useMemo(() => barsInOrder(timeline), [timeline]);
-  const known = bars.find(({ entryId, kind }) => entryId === choice?.entryId && kind === choice.kind);
-  const chosen = known ?? firstChoice(timeline);
+  const stillThere = bars.find(({ entryId, kind }) => entryId === choice?.entryId && kind === choice.kind);
+  const chosen = stillThere ?? defaultBar(timeline);
   const window = windowAround(timeline, chosen, zoom);
   const zoomTo = (next: number): void => setZoom(Math.min(MAX_ZOOM, Math.max(1, next)));
-  const act = (key: string): boolean => {
+  const handleKey = (key: string): boolean => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
     if (step !== undefined) choose(bars[bars.indexOf(chosen ?? ({} as TimelineBar)) + step] ?? chosen);
     else if (key === "+" || key === "=") zoomTo(zoom * 2);
@@ -134,7 +133,7 @@ function Chart({ timeline, windowTokens, onChoose }: ChartProps): VNode {
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
-    if (act(event.key)) event.preventDefault();
+    if (handleKey(event.key)) event.preventDefault();
   };
   const { runs, requests, calls } = timeline;
   const button = (icon: IconName, name: string, next: number): VNode => (
@@ -187,10 +186,10 @@ function Legend(): VNode {
 }
 
 function windowAround({ axis }: Timeline, chosen: TimelineBar | undefined, zoom: number): PictureWindow {
-  const seen = axis.length / zoom;
+  const visible = axis.length / zoom;
   const middle = chosen === undefined ? 0 : placeOf(axis, (chosen.from + chosen.to) / 2);
-  const from = Math.max(0, Math.min(axis.length - seen, middle - seen / 2));
-  return { from, to: from + seen, pixels: PIXELS };
+  const from = Math.max(0, Math.min(axis.length - visible, middle - visible / 2));
+  return { from, to: from + visible, pixels: PIXELS };
 }
 
 interface DrawnProps {
@@ -339,7 +338,6 @@ const MARKS: { readonly [status in BarStatus]: Mark } = {
   cut: "cut",
 };
 
-/** The selected bar in words, and a link to it. */
 function Tip({
   bar,
   timeline,
@@ -379,7 +377,7 @@ interface Column {
   readonly cost: number | undefined;
 }
 
-/** Requests as columns of a few pixels: the largest of those that share one, and the cost after all. */
+/** Requests as columns of a few pixels: the largest of those that share one, and the cost after the last. */
 function columnsOf({ requests, axis }: Timeline, { from, to }: PictureWindow): readonly Column[] {
   const columns = new Map<number, Column>();
   for (const { time, inputTokens, cacheReadTokens, isNested, spent } of requests) {
@@ -433,7 +431,7 @@ function ContextLane({
   const columns = columnsOf(timeline, window);
   const most = Math.max(0, ...columns.map(({ input }) => input));
   if (most === 0) return null;
-  const tall = (tokens: number): number => Number(((tokens / most) * 48).toFixed(2));
+  const heightOf = (tokens: number): number => Number(((tokens / most) * 48).toFixed(2));
   const rect = (kind: string, x: number, y: number, height: number): VNode => (
     <rect
       key={`${x} ${kind}`}
@@ -451,8 +449,8 @@ function ContextLane({
       most={count(most)}
     >
       {columns.flatMap(({ x, input, cached }) => [
-        rect("t-think", x, 66 - tall(cached), tall(cached)),
-        rect("t-model", x, 66 - tall(input), tall(input) - tall(cached)),
+        rect("t-think", x, 66 - heightOf(cached), heightOf(cached)),
+        rect("t-model", x, 66 - heightOf(input), heightOf(input) - heightOf(cached)),
       ])}
     </TallLane>
   );
@@ -490,7 +488,7 @@ function Slowest({ timeline }: { readonly timeline: Timeline }): VNode {
         rows={slowest}
         columns={[
           { head: "", cell: (bar) => barName(bar, words) },
-          { head: words.arguments, isBare: true, look: "dim wrap", cell: (bar) => <About bar={bar} /> },
+          { head: words.arguments, isBare: true, look: "dim wrap", cell: (bar) => <BarDetail bar={bar} /> },
           { head: words.tookColumn, look: "r", cell: ({ from, to }) => duration(to - from) },
           { head: words.share, look: "r", cell: ({ from, to }) => percentText(to - from, all) },
         ]}
@@ -499,7 +497,7 @@ function Slowest({ timeline }: { readonly timeline: Timeline }): VNode {
   );
 }
 
-function About({ bar: { kind, label, detail } }: { readonly bar: TimelineBar }): VNode {
+function BarDetail({ bar: { kind, label, detail } }: { readonly bar: TimelineBar }): VNode {
   const words = useWords();
   const tool = kind === "asking" ? `${words.verbs[label] ?? terminalLine(label, 40)} ` : "";
   if (detail)

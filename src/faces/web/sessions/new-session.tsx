@@ -33,24 +33,24 @@ const EMPTY: NewSessionFields = {
 export function newSessionOf(fields: NewSessionFields): SessionRequest {
   const { prompt, cwd, model, mode, turns, cost, minutes } = fields;
   const limits: RunLimits = {
-    ...amount("maxTurns", turns),
-    ...amount("maxBudgetUsd", cost),
+    ...numberField("maxTurns", turns),
+    ...numberField("maxBudgetUsd", cost),
     ...(minutes.trim() === "" ? {} : { maxWallTime: `${Math.round(Number(minutes) * 60)}s` }),
   };
   return {
     prompt,
-    ...text("cwd", cwd),
-    ...text("model", model),
-    ...text("permissionMode", mode),
+    ...textField("cwd", cwd),
+    ...textField("model", model),
+    ...textField("permissionMode", mode),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };
 }
 
-function text(name: string, value: string): { readonly [name: string]: string } {
+function textField(name: string, value: string): { readonly [name: string]: string } {
   return value.trim() === "" ? {} : { [name]: value.trim() };
 }
 
-function amount(name: string, value: string): { readonly [name: string]: number } {
+function numberField(name: string, value: string): { readonly [name: string]: number } {
   return value.trim() === "" ? {} : { [name]: Number(value) };
 }
 
@@ -68,9 +68,9 @@ export function NewSessionBox({ cwd }: { readonly cwd: string | undefined }): VN
     event.preventDefault();
     if (fields.prompt.trim() === "" || isStarting) return;
     setStarting(true);
-    const made = await work.attempt(() => reader.start(newSessionOf(fields)));
+    const created = await work.attempt(() => reader.start(newSessionOf(fields)));
     setStarting(false);
-    if (made !== undefined) goTo({ type: "session", id: made.id, view: "chat" });
+    if (created !== undefined) goTo({ type: "session", id: created.id, view: "chat" });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) void submit(event);
@@ -109,7 +109,7 @@ interface ChoicesProps {
 function Choices({ fields, set }: ChoicesProps): VNode {
   const words = useWords();
   const { page } = useLiveSessions();
-  const of = (name: "cwd" | "model"): readonly string[] => [
+  const recentValues = (name: "cwd" | "model"): readonly string[] => [
     ...new Set((page?.sessions ?? []).map((each) => each[name] ?? "")),
   ];
   const modes = ["", ...LISTED_MODES] as const;
@@ -118,8 +118,8 @@ function Choices({ fields, set }: ChoicesProps): VNode {
       <Chooser
         icon="folder"
         name={words.folder}
-        options={of("cwd").map((each) => [each, folderName(each)])}
-        usual={words.folderHint}
+        options={recentValues("cwd").map((each) => [each, folderName(each)])}
+        defaultName={words.folderHint}
         value={fields.cwd}
         choose={(value) => set({ cwd: value })}
       />
@@ -127,15 +127,15 @@ function Choices({ fields, set }: ChoicesProps): VNode {
         icon="auto"
         name={words.mode}
         options={modes.map((mode) => [mode, words.modes[mode]])}
-        usual={words.modes[""]}
+        defaultName={words.modes[""]}
         value={fields.mode}
-        isClosed
+        onlyOptions
         choose={(value) => set({ mode: value })}
       />
       <Chooser
         name={words.model}
-        options={of("model").map((each) => [each, each])}
-        usual={words.modelHint}
+        options={recentValues("model").map((each) => [each, each])}
+        defaultName={words.modelHint}
         value={fields.model}
         choose={(value) => set({ model: value })}
       >
@@ -162,30 +162,39 @@ interface ChooserProps {
   readonly name: string;
   /** Values with their names; an empty value is the default. */
   readonly options: readonly (readonly [value: string, name: string])[];
-  readonly usual: string;
+  readonly defaultName: string;
   readonly value: string;
   readonly choose: (value: string) => void;
   /** True if only the options can be chosen. */
-  readonly isClosed?: boolean;
+  readonly onlyOptions?: boolean;
   readonly children?: ComponentChildren;
 }
 
-function Chooser({ icon, name, options, usual, value, choose, isClosed, children }: ChooserProps): VNode {
+function Chooser({
+  icon,
+  name,
+  options,
+  defaultName,
+  value,
+  choose,
+  onlyOptions,
+  children,
+}: ChooserProps): VNode {
   const words = useWords();
   const shown = options.find(([each]) => each === value)?.[1] ?? value;
   const label = (
     <>
       {icon !== undefined && <Icon name={icon} />}
-      <span class="cut">{value === "" ? usual : (shown.split(/: |：/, 1)[0] ?? shown)}</span>
+      <span class="cut">{value === "" ? defaultName : (shown.split(/: |：/, 1)[0] ?? shown)}</span>
       <Icon name="down" />
     </>
   );
-  const offered = [["", usual] as const, ...options.filter(([each]) => each !== "")];
+  const choices = [["", defaultName] as const, ...options.filter(([each]) => each !== "")];
   return (
-    <Menu look="chip" label={label} name={`${name}: ${value === "" ? usual : shown}`}>
+    <Menu look="chip" label={label} name={`${name}: ${value === "" ? defaultName : shown}`}>
       {(close) => (
         <>
-          {offered.map(([each, text]) => (
+          {choices.map(([each, text]) => (
             <button
               key={each}
               type="button"
@@ -201,7 +210,7 @@ function Chooser({ icon, name, options, usual, value, choose, isClosed, children
               <b>{text}</b>
             </button>
           ))}
-          {isClosed !== true && (
+          {onlyOptions !== true && (
             <div class="own">
               <label>
                 {words.other}

@@ -42,7 +42,7 @@ function hunkRows({ oldStart, newStart, lines }: DiffHunk): readonly DiffRow[] {
 
 interface DiffProps {
   readonly diff: FileDiff;
-  /** True: shows all lines at once, for a person who decides on them. */
+  /** True: shows all lines at once, for decisions. */
   readonly whole?: boolean;
 }
 
@@ -91,7 +91,6 @@ interface FileLineProps {
   readonly lines: { readonly added: number; readonly removed: number };
 }
 
-/** A changed file in a list: its kind of change, path and lines. */
 export function FileLine({ path, kind, lines }: FileLineProps): VNode {
   const words = useWords();
   return (

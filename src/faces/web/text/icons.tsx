@@ -30,7 +30,7 @@ const ICONS = {
 
 export type IconName = keyof typeof ICONS;
 
-/** A decorative icon: it adds nothing to what is next to it. */
+/** Decorative: hidden from screen readers. */
 export function Icon({ name }: { readonly name: IconName }): VNode {
   return (
     <svg class="i" viewBox="0 0 16 16" aria-hidden="true">
@@ -39,7 +39,7 @@ export function Icon({ name }: { readonly name: IconName }): VNode {
   );
 }
 
-/** The eight states of sessions, runs, calls and todos. */
+/** The states of sessions, runs, calls and todos. */
 export type Mark = "run" | "wait" | "done" | "fail" | "refused" | "limit" | "stop" | "cut" | "todo";
 
 const FILLED = {
