@@ -5,12 +5,7 @@ import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { SessionState } from "../../../core/agent/state.ts";
 import { errorMessage, type Json, misuse } from "../../../core/base/errors.ts";
 import { fenced, type Redaction } from "../../../core/base/text.ts";
-import {
-  type ContentBlock,
-  type Message,
-  mapTexts,
-  type ProviderData,
-} from "../../../core/message/message.ts";
+import type { ContentBlock, Message } from "../../../core/message/message.ts";
 import { redactJson } from "../../../core/tool/tool-output.ts";
 import type { EvaluationContent } from "../../../evaluation/summarize.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
@@ -30,7 +25,9 @@ export async function exportSession(call: SessionCall, { path }: SessionFile): P
   const { cwd, stdout } = call;
   const format = formatOf(call);
   const { config, environment } = await settingsHere(call);
-  const text = await exportText(readSession(path), format, redactionFor(environment, config.values));
+  const content = readSession(path);
+  const entries = redactEntries(redactionFor(environment, config.values), content.entries);
+  const text = await exportText({ ...content, entries }, format);
   const file = call.text("--output");
   if (file === undefined) stdout.write(stdout.isTerminal && format !== "json" ? terminalText(text) : text);
   else {
@@ -50,19 +47,15 @@ function formatOf({ has, text }: CommandCall): Format {
   throw misuse("sessions export writes one format: markdown, json or html. Leave the others out.");
 }
 
-async function exportText(
-  content: SessionContent,
-  format: Format,
-  redact: Redaction | undefined,
-): Promise<string> {
+async function exportText(content: SessionContent, format: Format): Promise<string> {
   if (format === "html") {
     const { exportPage, style } = await loadDrawings();
-    return exportPage({ ...content, entries: redactEntries(redact, content.entries) }, style);
+    return exportPage(content, style);
   }
   const state = new SessionState();
   for (const entry of content.entries) state.apply(entry);
   state.transcript.closeOpenCalls();
-  const messages = redactMessages(redact, state.transcript.messages);
+  const { messages } = state.transcript;
   if (format === "json") return `${JSON.stringify(asJson(content, state, messages), undefined, 2)}\n`;
   return asMarkdown(content, messages);
 }
@@ -127,51 +120,6 @@ function blockMarkdown(block: ContentBlock): string {
       return `${block.is_error === true ? "*failed*" : "*result*"}\n\n${text}`;
     }
   }
-}
-
-/**
- * A conversation to share, without secrets in texts of users, model, tools and provider. Ids and names of
- * calls, and images, are kept.
- */
-export function redactMessages(
-  redaction: Redaction | undefined,
-  messages: readonly Message[],
-): readonly Message[] {
-  if (redaction === undefined) return messages;
-  return messages.map((message) => {
-    const content = (message.content as readonly ContentBlock[])
-      .map((block) => redactBlock(redaction, block))
-      .map((block) => redactProviderData(redaction, block));
-    return { ...message, content } as Message;
-  });
-}
-
-function redactBlock(redaction: Redaction, block: ContentBlock): ContentBlock {
-  switch (block.type) {
-    case "text":
-      return { ...block, text: redaction.text(block.text) };
-    case "thinking":
-      return { ...block, thinking: redaction.text(block.thinking) };
-    case "image":
-      return block;
-    case "tool_use":
-      return {
-        ...block,
-        input: redactJson(redaction, block.input as { readonly [key: string]: Json | undefined }),
-        ...(block.invalid_input === undefined
-          ? {}
-          : { invalid_input: { ...block.invalid_input, raw: redaction.text(block.invalid_input.raw) } }),
-      };
-    case "tool_result":
-      return { ...block, content: mapTexts(block.content, (text) => redaction.text(text)) };
-  }
-}
-
-/** Redacts provider data: a search, its sources, code the provider ran, and the reasoning again. */
-function redactProviderData(redaction: Redaction, block: ContentBlock): ContentBlock {
-  if (!("provider_data" in block) || block.provider_data === undefined) return block;
-  const data = redactJson(redaction, block.provider_data as unknown as Json) as unknown as ProviderData;
-  return { ...block, provider_data: data };
 }
 
 /** Redacts entries. The same text becomes the same everywhere, so calls keep their results. */

@@ -20,9 +20,9 @@ export function Conversation(): VNode {
   const words = useWords();
   const reader = useReader();
   const [draft, setDraft] = useState("");
-  const { route, actions, work, isWritable, view, entries, state, questions, detail, retry, mode } =
-    useOpenSession();
+  const { route, actions, work, isWritable, view, entries, detail, retry, mode } = useOpenSession();
   const { id, entry } = route;
+  const { state, questions } = view;
   const itemIndex = useMemo(() => {
     const target = entries.find((each) => each.id === entry);
     return target === undefined ? undefined : itemIndexOf(view.items, target);
@@ -119,7 +119,8 @@ function RunLine({ run: { phase, retry, outputTokens } }: { readonly run: RunVie
 function Questions(): VNode {
   const words = useWords();
   const reader = useReader();
-  const { route, questions, work, isWritable, view } = useOpenSession();
+  const { route, work, isWritable, view } = useOpenSession();
+  const { questions } = view;
   const box = useRef<HTMLDivElement>(null);
   const [first] = questions;
   const before = useRef(first?.id);
@@ -163,7 +164,7 @@ function Questions(): VNode {
 
 function Queue(): VNode | null {
   const words = useWords();
-  const { queue, queueHeld } = useOpenSession();
+  const { queue, queueHeld } = useOpenSession().view;
   if (queue.length === 0) return null;
   return (
     <section aria-label={words.queue(queue.length)}>

@@ -3,75 +3,39 @@ import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { defined } from "../../../core/base/json.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../permission/permission-mode.ts";
 import type { ConnectionRetry, Reader } from "../../../server/create-reader.ts";
-import type {
-  PassingEvent,
-  SessionDetail,
-  SessionState,
-  StreamItem,
-  WaitingMessage,
-} from "../../../server/server-api.ts";
-import type { Question } from "../../../view/question.ts";
+import type { PassingEvent, SessionDetail, StreamItem } from "../../../server/server-api.ts";
 import type { SessionView } from "../../../view/view.ts";
-import { type HostView, ViewFold } from "../../../view/view-fold.ts";
+import { EMPTY_HOST, type HostView, ViewFold } from "../../../view/view-fold.ts";
 import { useReader } from "../work.tsx";
 
-/** A session as received so far. Each change creates a new object; the entries grow in place. */
+/** A session as received so far. The entries grow in place. */
 export interface FeedState {
   readonly view: SessionView;
   readonly entries: readonly JournalEntry[];
-  readonly state: SessionState;
-  readonly queue: readonly WaitingMessage[];
-  readonly queueHeld: boolean;
-  readonly questions: readonly Question[];
   /** Undefined if unknown. */
   readonly mode: PermissionMode | undefined;
   /** True once everything stored has arrived. */
   readonly isReady: boolean;
 }
 
-/** The host of an inactive session. */
-export const IDLE_HOST: HostView = {
-  state: "idle",
-  queue: [],
-  queueHeld: false,
-  steering: [],
-  questions: [],
-  model: "",
-  mode: "default",
-  effort: undefined,
-  windowTokens: undefined,
-  endedJobs: new Map(),
-};
-
 /**
  * Folds a session's stream into the page's state. Feed it each item once, in order. An entry that is sent
  * again after a lost connection counts once.
  */
 export class SessionFeed {
-  #host: HostView = IDLE_HOST;
-  #fold = new ViewFold(IDLE_HOST);
+  #host: HostView = EMPTY_HOST;
+  #fold = new ViewFold(EMPTY_HOST);
   #entries: JournalEntry[] = [];
   #known = new Set<string>();
   #mode: PermissionMode | undefined;
   #isReady = false;
-  #snapshot: FeedState | undefined;
 
   get isReady(): boolean {
     return this.#isReady;
   }
 
   get now(): FeedState {
-    const { state, queue, queueHeld, questions } = this.#host;
-    return (this.#snapshot ??= {
-      view: this.#fold.view,
-      entries: this.#entries,
-      state: state as SessionState,
-      queue,
-      queueHeld,
-      questions,
-      mode: this.#mode,
-      isReady: this.#isReady,
-    });
+    return { view: this.#fold.view, entries: this.#entries, mode: this.#mode, isReady: this.#isReady };
   }
 
   /** Applies the server's facts that are not in the entries. */
@@ -90,7 +54,6 @@ export class SessionFeed {
     this.#known.add(entry.id);
     this.#entries.push(entry);
     this.#fold.apply(entry);
-    this.#snapshot = undefined;
     if (entry.scope !== undefined) return;
     if (entry.type === "run_start" || entry.type === "run_resume" || entry.type === "model_change")
       this.#change({ model: entry.model });
@@ -102,7 +65,6 @@ export class SessionFeed {
     switch (passing.type) {
       case "event":
         this.#fold.apply(passing.event);
-        this.#snapshot = undefined;
         return;
       case "state":
         return this.#change({ state: passing.state });
@@ -124,7 +86,6 @@ export class SessionFeed {
         this.#known = new Set();
         this.#isReady = false;
         this.#fold = new ViewFold(this.#host);
-        this.#snapshot = undefined;
     }
   }
 
@@ -136,7 +97,6 @@ export class SessionFeed {
   #change(more: Partial<HostView>): void {
     this.#host = { ...this.#host, ...more };
     this.#fold.host(this.#host);
-    this.#snapshot = undefined;
   }
 }
 

@@ -27,7 +27,8 @@ export function SessionPage({ route }: { readonly route: OpenSession["route"] })
   const { id } = route;
   const session = useSession(id);
   const [isOpen, setOpen] = useState(false);
-  const { entries, state } = session;
+  const { entries } = session;
+  const { state } = session.view;
   const isWritable = session.detail?.readOnly === false;
   const isSettled = isWritable && state === "idle";
   const rollbacks = useMemo(
@@ -49,7 +50,7 @@ export function SessionPage({ route }: { readonly route: OpenSession["route"] })
     showEntry: (entry) => goTo({ type: "session", id, view: "chat", entry }),
   };
   useSessionKeys(open);
-  useTitle(terminalLine(session.detail?.title ?? "", 60), session.state === "waiting" ? "◆" : "");
+  useTitle(terminalLine(session.detail?.title ?? "", 60), state === "waiting" ? "◆" : "");
   if (session.fault !== undefined)
     return (
       <div class="scroll">
@@ -214,7 +215,8 @@ function Actions({ close }: { readonly close: () => void }): VNode {
 /** The state of the session, and the duration of its newest run. */
 function Pill(): VNode | null {
   const { words, seconds } = useLanguage();
-  const { view, state, detail } = useOpenSession();
+  const { view, detail } = useOpenSession();
+  const { state } = view;
   const [, tick] = useState(0);
   const isActive = state !== "idle";
   useEffect(() => {
@@ -272,12 +274,12 @@ function SessionPictures(): VNode {
 }
 
 function Picture(): VNode | null {
-  const { route, entries, state, detail, actions, work, showEntry: onChoose } = useOpenSession();
+  const { route, entries, view, detail, actions, work, showEntry: onChoose } = useOpenSession();
   const reader = useReader();
   const pictures = usePictures(work);
   if (pictures === undefined) return <Skeleton />;
   const { TimelinePicture, ContextPicture, ReplayView } = pictures;
-  const now = state === "idle" ? undefined : entries.at(-1)?.time;
+  const now = view.state === "idle" ? undefined : entries.at(-1)?.time;
   const windowTokens = detail?.windowTokens;
   switch (route.view) {
     case "timeline":
@@ -308,7 +310,7 @@ function Files({ FilesView }: Pick<Pictures, "FilesView">): VNode {
   const reader = useReader();
   const [changes, setChanges] = useState<readonly SessionChange[]>();
   const [net, setNet] = useState<readonly SessionFileState[]>();
-  const { route, entries, state, detail, isWritable, actions, work, showEntry } = useOpenSession();
+  const { route, entries, view, detail, isWritable, actions, work, showEntry } = useOpenSession();
   const { id, entry: path } = route;
   const newest = entries.findLast(({ type }) => type === "checkpoint" || type === "rollback_end")?.id;
   useEffect(() => {
@@ -324,7 +326,7 @@ function Files({ FilesView }: Pick<Pictures, "FilesView">): VNode {
       {...{ entries, changes, net, path, onChoose: showEntry }}
       cwd={detail?.cwd}
       loadText={(file, entryId) => reader.fileText(id, file, entryId)}
-      {...(isWritable && state === "idle"
+      {...(isWritable && view.state === "idle"
         ? { onRestore: (file, to) => actions.undo({ to, paths: [file] }) }
         : {})}
     />

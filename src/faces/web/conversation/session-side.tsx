@@ -75,8 +75,7 @@ export function SessionSide(): VNode {
 
 function TodoList(): VNode | null {
   const words = useWords();
-  const { view, state } = useOpenSession();
-  const { todo } = view;
+  const { todo, state } = useOpenSession().view;
   if (todo.length === 0) return null;
   const marks = {
     pending: "todo",

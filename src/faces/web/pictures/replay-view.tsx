@@ -3,8 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { SessionView, ViewItem } from "../../../view/view.ts";
-import { ViewFold } from "../../../view/view-fold.ts";
-import { IDLE_HOST } from "../conversation/session-feed.ts";
+import { EMPTY_HOST, ViewFold } from "../../../view/view-fold.ts";
 import { useLanguage, useWords } from "../language/language.ts";
 import { Button, Facts, Money, Part, Segments } from "../text/controls.tsx";
 import { FileLine, LineCounts } from "../text/diff-view.tsx";
@@ -258,7 +257,7 @@ export function replayMoments(entries: readonly JournalEntry[]): readonly Replay
  */
 export class ReplayCursor {
   readonly #entries: readonly JournalEntry[];
-  #fold = new ViewFold(IDLE_HOST, []);
+  #fold = new ViewFold(EMPTY_HOST, []);
   #count = 0;
 
   constructor(entries: readonly JournalEntry[]) {
@@ -268,7 +267,7 @@ export class ReplayCursor {
   /** The items and usage after this many entries. The list is valid only until the next move. */
   moveTo(count: number): Pick<SessionView, "items" | "usage" | "costUsd" | "context" | "todo"> {
     if (count < this.#count) {
-      this.#fold = new ViewFold(IDLE_HOST, []);
+      this.#fold = new ViewFold(EMPTY_HOST, []);
       this.#count = 0;
     }
     for (; this.#count < count; this.#count++) {
