@@ -2,8 +2,11 @@ import { useEffect } from "preact/hooks";
 import { useSettings } from "./settings.tsx";
 
 /** True if a key types text, or belongs to the focused element. */
-export function isTyping({ target }: KeyboardEvent): boolean {
-  return target instanceof Element && target.closest("input, textarea, select, [role=dialog]") !== null;
+export function isTyping({ target, key }: KeyboardEvent): boolean {
+  const buttons = key === " " ? ", button, a, summary" : "";
+  return (
+    target instanceof Element && target.closest(`input, textarea, select, [role=dialog]${buttons}`) !== null
+  );
 }
 
 /** Actions of single keys; uppercase letters require Shift. */

@@ -2,8 +2,9 @@ import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Reader, ServerProblem } from "../../server/create-reader.ts";
 import { terminalLine } from "../../view/safe-text.ts";
-import { SessionPage, usePictures } from "./conversation/session-page.tsx";
+import { SessionPage } from "./conversation/session-page.tsx";
 import { LanguageContext, useWords } from "./language/language.ts";
+import { Statistics } from "./pictures/stats-view.tsx";
 import { Rail, Sheet, TopBar } from "./rail.tsx";
 import { goTo, parseRoute, type Route } from "./route.ts";
 import { Find } from "./sessions/find.tsx";
@@ -13,7 +14,7 @@ import { KeyList, SettingsContext, SettingsForm, useSettings, useStoredSettings 
 import { Button } from "./text/controls.tsx";
 import { Logo } from "./text/icons.tsx";
 import { moveRow, startNew, useKeys } from "./use-keys.ts";
-import { Skeleton, useReader, useWork, WorkLine } from "./work.tsx";
+import { useReader } from "./work.tsx";
 
 export function WebPage(): VNode {
   const { settings, language } = useStoredSettings();
@@ -169,20 +170,12 @@ function useFocusOnChange(main: { readonly current: HTMLElement | null }, route:
   }, [page]);
 }
 
-/** The statistics are loaded together with the pictures. */
-function LazyStatistics(): VNode {
-  const work = useWork();
-  const pictures = usePictures(work);
-  if (pictures !== undefined) return <pictures.Statistics />;
-  return <div class="wide">{work.said === undefined ? <Skeleton /> : <WorkLine work={work} />}</div>;
-}
-
 function PageContent({ route }: { readonly route: Route }): VNode {
   switch (route.type) {
     case "sessions":
       return <SessionList cwd={route.cwd} />;
     case "stats":
-      return <LazyStatistics />;
+      return <Statistics />;
     case "session":
       return <SessionPage key={route.id} route={route} />;
   }

@@ -2,12 +2,12 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Json } from "../../../core/base/errors.ts";
 import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
-import { defined, equalJson, ownValue, safeParse } from "../../../core/base/json.ts";
-import { numberOf } from "../../../core/base/text.ts";
+import { defined, equalJson, ownValue } from "../../../core/base/json.ts";
+import type { JsonSchema } from "../../../core/base/schema.ts";
 import type { QuestionAnswer } from "../../../server/server-api.ts";
 import type { Question } from "../../../view/question.ts";
 import { questionKind, questionSubject } from "../../../view/question-kind.ts";
-import { type ValueField, type ValueOption, valueFields } from "../../../view/value-form.ts";
+import { type ValueField, ValueForm, type ValueOption } from "../../../view/value-form.ts";
 import { useWords } from "../language/language.ts";
 import { Button } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
@@ -30,26 +30,21 @@ interface QuestionProps {
 export function QuestionView({ question, all = 1, isWritable = true, answer }: QuestionProps): VNode {
   const words = useWords();
   const kind = questionKind(question);
-  const fields = fieldsOf(question);
+  const [form] = useState(() => new ValueForm(schemaOf(question)));
+  // A new object redraws: the form changes in place.
+  const [{ problem }, setProgress] = useState({ problem: "" });
   const [isSending, setSending] = useState(false);
-  const [answers, setAnswers] = useState<readonly (Json | undefined)[]>([]);
   const clickGuard = useClickGuard();
   const send = (choice: QuestionAnswer): void => {
     setSending(true);
     void answer(choice).finally(() => setSending(false));
   };
-  const answerField = (value: Json | undefined): void => {
-    const values = [...answers, value];
-    if (values.length < fields.length) setAnswers(values);
-    else send({ choice: "once", value: valueOf(fields, values) });
+  const proceed = (result: ReturnType<ValueForm["give"]>): void => {
+    if (result !== undefined && "value" in result) send({ choice: "once", value: result.value });
+    else setProgress({ problem: result?.fault ?? "" });
   };
-  const dismiss = (): void =>
-    send(
-      kind === "ask" && answers.length > 0
-        ? { choice: "once", value: valueOf(fields, answers) }
-        : { choice: "no" },
-    );
-  const field = fields[answers.length];
+  const dismiss = (): void => send({ choice: "once", ...form.leave(question) });
+  const { at, field, fields } = form;
   const isDecision = question.type === "permission" || kind === "plan";
   const dismissLabel =
     kind === "ask" ? words.noAnswer : question.type === "choice" ? words.noneOfThese : words.refuse;
@@ -58,7 +53,7 @@ export function QuestionView({ question, all = 1, isWritable = true, answer }: Q
       <Head
         question={question}
         fieldLabel={kind === "ask" ? field?.label : undefined}
-        position={fields.length > 1 ? [answers.length + 1, fields.length] : [1, all]}
+        position={fields.length > 1 ? [at + 1, fields.length] : [1, all]}
       />
       {kind !== "ask" && <Subject question={question} />}
       {isWritable && (
@@ -67,10 +62,12 @@ export function QuestionView({ question, all = 1, isWritable = true, answer }: Q
             <Decision question={question} send={send} />
           ) : (
             <FieldForm
-              key={answers.length}
+              key={at}
               field={field}
               label={kind === "value" && question.type === "elicitation" ? labelOf(field) : ""}
-              {...{ answerField, dismiss, dismissLabel }}
+              give={(value) => proceed(form.give(value))}
+              take={(text) => proceed(form.take(text))}
+              {...{ problem, dismiss, dismissLabel }}
             />
           )}
         </fieldset>
@@ -79,17 +76,9 @@ export function QuestionView({ question, all = 1, isWritable = true, answer }: Q
   );
 }
 
-function fieldsOf({ type, schema = {}, options = [] }: Question): readonly ValueField[] {
-  if (type !== "choice") return valueFields(schema);
-  const [one] = valueFields({ oneOf: options.map(({ value, label }) => ({ const: value, title: label })) });
-  return one === undefined ? [] : [one];
-}
-
-function valueOf(fields: readonly ValueField[], values: readonly (Json | undefined)[]): Json {
-  const [first] = fields;
-  if (first !== undefined && first.name === undefined) return values[0] ?? null;
-  const named = values.map((value, at) => [fields[at]?.name ?? "", value] as const);
-  return Object.fromEntries(named.filter(([, value]) => value !== undefined)) as Json;
+function schemaOf({ type, schema = {}, options = [] }: Question): JsonSchema {
+  if (type !== "choice") return schema;
+  return { oneOf: options.map(({ value, label }) => ({ const: value, title: label })) };
 }
 
 function labelOf({ name, label, note }: Partial<ValueField> = {}): string {
@@ -283,13 +272,17 @@ interface FieldProps {
   /** Undefined if there is nothing to fill in. */
   readonly field: ValueField | undefined;
   readonly label: string;
-  readonly answerField: (value: Json | undefined) => void;
+  readonly give: (value: Json | undefined) => void;
+  readonly take: (text: string) => void;
+  /** Why the previous input was rejected, if it was. */
+  readonly problem: string;
   readonly dismiss: () => void;
   readonly dismissLabel: string;
 }
 
 /** One field: its numbered options, or free text. */
-function FieldForm({ field, label, answerField, dismiss, dismissLabel }: FieldProps): VNode {
+function FieldForm(props: FieldProps): VNode {
+  const { field, label, give, take, problem, dismiss, dismissLabel } = props;
   const words = useWords();
   const { kind, isOpen, isRequired, initial, options: offered } = field ?? NO_FIELD;
   const yesOrNo = [true, false].map((value) => ({ value, label: value ? words.yes : words.no }));
@@ -299,17 +292,18 @@ function FieldForm({ field, label, answerField, dismiss, dismissLabel }: FieldPr
   const [freeText, setFreeText] = useState(
     initial === undefined || options.length > 0 ? "" : textOf(initial, kind),
   );
-  const [isInvalid, setInvalid] = useState(false);
   const choose = (at: number): void => {
-    if (!isSeveral) answerField(options[at]?.value);
+    if (!isSeveral) give(options[at]?.value);
     else setChosen(chosen.includes(at) ? chosen.filter((each) => each !== at) : [...chosen, at]);
   };
   const submit = (event: Event): void => {
     event.preventDefault();
-    const chosenValues = options.flatMap(({ value }, at) => (chosen.includes(at) ? [value] : []));
-    const read = readAnswer(field, freeText.trim(), chosenValues);
-    if (read === "wrong") setInvalid(true);
-    else if (read !== undefined) answerField(read.value);
+    const text = freeText.trim();
+    const values = options.flatMap(({ value }, at) => (chosen.includes(at) ? [value] : []));
+    if (isSeveral && (text !== "" || values.length > 0)) give(text === "" ? values : [...values, text]);
+    else if (options.length === 0 && (text !== "" || isRequired)) take(text);
+    else if (text !== "") give(text);
+    else if (!isOpen && (values.length > 0 || !isRequired)) give(values[0]);
   };
   useAnswerKeys(
     options.map((_, at) => () => choose(at)),
@@ -320,9 +314,9 @@ function FieldForm({ field, label, answerField, dismiss, dismissLabel }: FieldPr
   return (
     <form onSubmit={submit}>
       {label !== "" && <p class="why">{label}</p>}
-      {isInvalid && (
+      {problem !== "" && (
         <p class="why bad" role="alert">
-          {words.notJson}
+          {withHiddenShown(problem)}
         </p>
       )}
       <Options options={options} chosen={chosen} isSeveral={isSeveral} choose={choose} />
@@ -406,29 +400,7 @@ function textOf(value: Json, kind: string): string {
   return typeof value === "string" && kind !== "json" ? value : JSON.stringify(value);
 }
 
-/** The answer to a field; undefined if it is missing, `wrong` if it is not JSON. */
-function readAnswer(
-  { kind, isOpen, isRequired }: Pick<ValueField, "kind" | "isOpen" | "isRequired"> = NO_FIELD,
-  text: string,
-  chosen: readonly Json[],
-): { readonly value: Json | undefined } | "wrong" | undefined {
-  const value = readText(text, kind);
-  if (value === undefined) return "wrong";
-  if (kind === "several" && (text !== "" || chosen.length > 0))
-    return { value: text === "" ? chosen : [...chosen, text] };
-  if (text !== "") return { value };
-  return !isOpen && (chosen[0] !== undefined || !isRequired) ? { value: chosen[0] } : undefined;
-}
-
 const NO_FIELD = { kind: "text", isOpen: false, isRequired: false, initial: undefined, options: [] } as const;
-
-/** The value of text; undefined if it is not JSON. Invalid numbers are left to the server to report. */
-function readText(text: string, kind: string): Json | undefined {
-  if (kind === "number") return Number.isNaN(numberOf(text)) ? text : numberOf(text);
-  if (kind !== "json" || text === "") return text;
-  const parsed = safeParse(text);
-  return parsed.ok ? (parsed.value as Json) : undefined;
-}
 
 /** Earlier keys were meant for something else. */
 const EARLY_KEY_MS = 200;

@@ -6,6 +6,10 @@ import type { SessionChange, SessionFileState } from "../../../server/server-api
 import { checkpointHistory } from "../../../session/undo/checkpoint-history.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useLanguage, useWords } from "../language/language.ts";
+import { ContextPicture } from "../pictures/context-view.tsx";
+import { FilesView } from "../pictures/files-view.tsx";
+import { ReplayView } from "../pictures/replay-view.tsx";
+import { TimelinePicture } from "../pictures/timeline-view.tsx";
 import { Sheet } from "../rail.tsx";
 import { goTo, hrefOf, SESSION_VIEWS } from "../route.ts";
 import { folderName, markOf } from "../sessions/live-sessions.ts";
@@ -13,7 +17,7 @@ import { Menu } from "../text/controls.tsx";
 import { Icon, StateMark } from "../text/icons.tsx";
 import { Strip, stripOf } from "../text/strip.tsx";
 import { toggleCalls, useKeys } from "../use-keys.ts";
-import { faultText, Skeleton, useLoaded, useReader, useWork, type Work, WorkLine } from "../work.tsx";
+import { faultText, Skeleton, useReader, useWork, WorkLine } from "../work.tsx";
 import { Items } from "./block-view.tsx";
 import { Conversation } from "./conversation.tsx";
 import { useSession } from "./session-feed.ts";
@@ -274,11 +278,8 @@ function SessionPictures(): VNode {
 }
 
 function Picture(): VNode | null {
-  const { route, entries, view, detail, actions, work, showEntry: onChoose } = useOpenSession();
+  const { route, entries, view, detail, actions, showEntry: onChoose } = useOpenSession();
   const reader = useReader();
-  const pictures = usePictures(work);
-  if (pictures === undefined) return <Skeleton />;
-  const { TimelinePicture, ContextPicture, ReplayView } = pictures;
   const now = view.state === "idle" ? undefined : entries.at(-1)?.time;
   const windowTokens = detail?.windowTokens;
   switch (route.view) {
@@ -287,7 +288,7 @@ function Picture(): VNode | null {
     case "context":
       return <ContextPicture {...{ entries, windowTokens, onChoose }} />;
     case "files":
-      return <Files {...pictures} />;
+      return <Files />;
     case "replay":
       return (
         <ReplayView
@@ -303,10 +304,8 @@ function Picture(): VNode | null {
   }
 }
 
-type Pictures = NonNullable<ReturnType<typeof usePictures>>;
-
 /** The server also knows contents that are not in any call's result. */
-function Files({ FilesView }: Pick<Pictures, "FilesView">): VNode {
+function Files(): VNode {
   const reader = useReader();
   const [changes, setChanges] = useState<readonly SessionChange[]>();
   const [net, setNet] = useState<readonly SessionFileState[]>();
@@ -331,9 +330,4 @@ function Files({ FilesView }: Pick<Pictures, "FilesView">): VNode {
         : {})}
     />
   );
-}
-
-/** The pictures, loaded when one is first viewed; undefined until then. */
-export function usePictures(work: Work): typeof import("../picture-parts.ts") | undefined {
-  return useLoaded(() => work.attempt(() => import("../picture-parts.ts")), []);
 }

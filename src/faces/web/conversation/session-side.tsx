@@ -109,12 +109,8 @@ function FilesChanged(): VNode | null {
       : filesIn(view.items);
   }, [entries, entries.findLast(isOfFiles), cwd]);
   if (files.length === 0) return null;
-  const sum = (name: "added" | "removed"): number => files.reduce((all, file) => all + file[name], 0);
   return (
-    <Part
-      title={words.filesChanged}
-      aside={<LineCounts lines={{ added: sum("added"), removed: sum("removed") }} />}
-    >
+    <Part title={words.filesChanged} aside={<LineCounts lines={files} />}>
       {files.map((file) => (
         <a
           key={file.path}

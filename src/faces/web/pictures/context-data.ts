@@ -7,31 +7,22 @@ import { estimateTokens, PART_TOKENS, promptText } from "../../../core/model/est
 import { callTitle } from "../../../view/call-text.ts";
 
 /**
- * The parts that fill a model's window. `fixed`: instructions, tools and everything else outside messages ·
- * `input`: the user's words · `remarks`: from the program, others or memory · `answers`: text and reasoning
- * of the model · `calls`: their arguments · `results` · `images` · `summary`: left by a compaction or another
- * conversation.
+ * The parts that fill a model's window, from the bottom of a column. `fixed`: instructions, tools and
+ * everything else outside messages · `summary`: left by a compaction or another conversation · `input`: the
+ * user's words · `remarks`: from the program, others or memory · `answers`: text and reasoning of the model ·
+ * `results`: of calls, with their arguments · `images`.
  */
-export type ContextPart =
-  | "fixed"
-  | "input"
-  | "remarks"
-  | "summary"
-  | "answers"
-  | "calls"
-  | "results"
-  | "images";
-
-export const CONTEXT_PARTS: readonly ContextPart[] = [
+export const CONTEXT_PARTS = [
   "fixed",
   "summary",
   "input",
   "remarks",
   "answers",
-  "calls",
   "results",
   "images",
-];
+] as const;
+
+export type ContextPart = (typeof CONTEXT_PARTS)[number];
 
 export type ContextSums = { readonly [part in ContextPart]: number };
 
@@ -218,7 +209,7 @@ function piecesOf(
       case "tool_use": {
         const call = { label: block.name, detail: callTitle(block.input) };
         calls.set(block.id, call);
-        return [{ part: "calls", ...call, weight }];
+        return [{ part: "results", ...call, weight }];
       }
       case "tool_result": {
         const { label, detail } = calls.get(block.tool_use_id) ?? { label: "", detail: "" };
@@ -243,5 +234,5 @@ function sumOf(sums: ContextSums): number {
 }
 
 function emptySums(): { [part in ContextPart]: number } {
-  return { fixed: 0, summary: 0, input: 0, remarks: 0, answers: 0, calls: 0, results: 0, images: 0 };
+  return { fixed: 0, summary: 0, input: 0, remarks: 0, answers: 0, results: 0, images: 0 };
 }

@@ -6,6 +6,7 @@ import { useLanguage, useWords } from "../language/language.ts";
 import { Button } from "../text/controls.tsx";
 import { Columns, Dot, percentText, Table } from "./chart-kit.tsx";
 import {
+  CONTEXT_PARTS,
   type ContextPart,
   type ContextTurn,
   contextTurns,
@@ -21,23 +22,7 @@ const MAX_LABELS = 24;
 const LARGEST = 8;
 const NEARLY_FULL = 0.8;
 
-/** Parts shown together: a tool's cost is its calls and their results. */
-const PART_GROUPS = {
-  results: ["calls", "results"],
-  fixed: ["fixed"],
-  answers: ["answers"],
-  input: ["input"],
-  remarks: ["remarks"],
-  summary: ["summary"],
-  images: ["images"],
-} as const satisfies { readonly [name: string]: readonly ContextPart[] };
-
-type PartGroup = keyof typeof PART_GROUPS;
-
-/** From the bottom of a column. */
-const ORDER: readonly PartGroup[] = ["fixed", "summary", "input", "remarks", "answers", "results", "images"];
-
-const CLASSES: { readonly [part in PartGroup]: string } = {
+const CLASSES: { readonly [part in ContextPart]: string } = {
   fixed: "t-think",
   input: "t-model",
   answers: "t-edit",
@@ -130,7 +115,7 @@ function Turns({ turns, at, choose }: TurnsProps): VNode {
     const { inputTokens = 0, parts } = turns[turnIndex] ?? {};
     return {
       title: `${words.requestOf(turnIndex + 1, turns.length)}: ${count(inputTokens)}`,
-      parts: ORDER.map((name) => [CLASSES[name], tokensIn(parts, name)] as const).filter(
+      parts: CONTEXT_PARTS.map((part) => [CLASSES[part], parts?.[part] ?? 0] as const).filter(
         ([, tokens]) => tokens > 0,
       ),
       label: column % Math.ceil(drawn / MAX_LABELS) === 0 ? String(first + 1) : undefined,
@@ -163,13 +148,9 @@ function fullest(turns: readonly ContextTurn[], from: number, to: number): numbe
   return largest;
 }
 
-function tokensIn(parts: ContextTurn["parts"] | undefined, name: PartGroup): number {
-  return PART_GROUPS[name].reduce((sum, part) => sum + (parts?.[part] ?? 0), 0);
-}
-
 function Parts({ turn: { parts, inputTokens } }: { readonly turn: ContextTurn }): VNode {
   const { words, count } = useLanguage();
-  const rows = ORDER.map((name) => ({ name, tokens: tokensIn(parts, name) }))
+  const rows = CONTEXT_PARTS.map((name) => ({ name, tokens: parts[name] }))
     .filter(({ tokens }) => tokens > 0)
     .sort((left, right) => right.tokens - left.tokens);
   return (
@@ -230,7 +211,7 @@ function Largest({
 
 function PieceName({ piece: { part, label, detail } }: { readonly piece: LargePiece }): VNode {
   const words = useWords();
-  if (part === "calls" || part === "results")
+  if (part === "results")
     return (
       <>
         {words.verbs[label] ?? terminalLine(label, 40)} <code>{terminalLine(detail, 60)}</code>

@@ -2,6 +2,7 @@ import type { FileVersion, JournalEntry } from "../../../core/agent/entries.ts";
 import type { ChangeKind, SessionChange } from "../../../server/server-api.ts";
 import { type FileStep, fileSteps, isOfFile, kindOf } from "../../../server/session-changes.ts";
 import { type FileDiff, parseUnifiedDiff } from "../../../view/file-diff.ts";
+import type { Lines } from "../text/diff-view.tsx";
 
 export interface FileMoment extends Pick<FileStep, "kind" | "run" | "turn" | "time" | "isFailed"> {
   /** The checkpoint, or the rollback. */
@@ -21,11 +22,6 @@ export interface ChangedFile {
   /** Compared with before the session; `unchanged`: everything was undone. */
   readonly kind: ChangeKind | "unchanged";
   /** Lines added and removed by its changes, excluding undone ones. */
-  readonly added: number;
-  readonly removed: number;
-}
-
-interface Lines {
   readonly added: number;
   readonly removed: number;
 }

@@ -6,7 +6,7 @@ import type { FileDiff } from "../../../view/file-diff.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useLanguage, useWords } from "../language/language.ts";
 import { Button, CopyButton, Segments } from "../text/controls.tsx";
-import { DiffView, FileLine, LineCounts } from "../text/diff-view.tsx";
+import { DiffView, FileLine, LineCounts, type Lines } from "../text/diff-view.tsx";
 import { useLoaded } from "../work.tsx";
 import { StillContext } from "./chart-kit.tsx";
 import { type ChangedFile, changedFiles, type FileMoment, patchOf } from "./files-data.ts";
@@ -61,7 +61,7 @@ export function FilesView(props: FilesProps): VNode {
         <div class="hd">
           {words.files(files.length)}
           <span class="num dim">
-            <LineCounts lines={sumOf(files.map((each) => linesOf(each, stateOf(each))))} />
+            <LineCounts lines={files.map((each) => linesOf(each, stateOf(each)))} />
           </span>
           <span class="end">
             {patch !== "" && (
@@ -88,22 +88,10 @@ export function FilesView(props: FilesProps): VNode {
   );
 }
 
-interface Lines {
-  readonly added: number;
-  readonly removed: number;
-}
-
 /** Lines of all changes combined: the server's count, else the sum of the changes. */
 function linesOf(file: ChangedFile, state: SessionFileState | undefined): Lines {
   const { added = file.added, removed = file.removed } = state ?? {};
   return { added, removed };
-}
-
-function sumOf(all: readonly Lines[]): Lines {
-  return all.reduce(
-    (sum, { added, removed }) => ({ added: sum.added + added, removed: sum.removed + removed }),
-    { added: 0, removed: 0 },
-  );
 }
 
 /** A point in the history of a file: a change, all of them, or the time before the first. */

@@ -8,7 +8,7 @@ import { useLanguage, useWords } from "../language/language.ts";
 import { Button, Facts, Money, Part, Segments } from "../text/controls.tsx";
 import { FileLine, LineCounts } from "../text/diff-view.tsx";
 import { Strip, stripOf } from "../text/strip.tsx";
-import { isTyping } from "../use-keys.ts";
+import { useKeys } from "../use-keys.ts";
 import { place } from "./chart-kit.tsx";
 import { changedFiles } from "./files-data.ts";
 import { WholeFile } from "./files-view.tsx";
@@ -115,7 +115,7 @@ function Player({ entries, moments, at, move }: PlayerProps): VNode {
     const timer = setTimeout(() => move(at + 1), wait);
     return () => clearTimeout(timer);
   }, [isPlaying, at, last, speed]);
-  usePlayerKeys(toggle, step);
+  useKeys({ " ": toggle, ArrowLeft: () => step(-1), ArrowRight: () => step(1) });
   const past = place((100 * worked) / strip.length);
   const time = words.countOf(stopwatch(worked), stopwatch(strip.length));
   return (
@@ -164,23 +164,6 @@ function Player({ entries, moments, at, move }: PlayerProps): VNode {
   );
 }
 
-/** Space plays; the arrows step. */
-function usePlayerKeys(toggle: () => void, step: (by: number) => void): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const isButton = event.target instanceof Element && event.target.closest("button, a, summary") !== null;
-      if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.key === " " && !isButton) toggle();
-      else if (event.key === "ArrowLeft") step(-1);
-      else if (event.key === "ArrowRight") step(1);
-      else return;
-      event.preventDefault();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  });
-}
-
 /** The last moment within the given active milliseconds. */
 function momentAt(moments: readonly ReplayMoment[], workedAt: readonly number[], worked: number): number {
   const index = moments.findLastIndex(({ count }) => (workedAt[count - 1] ?? 0) <= worked);
@@ -201,12 +184,8 @@ function FilesAtMoment({
   );
   const [path, choose] = useState<string>();
   const isThere = files.some((file) => file.path === path && file.kind !== "deleted");
-  const sum = (name: "added" | "removed"): number => files.reduce((all, file) => all + file[name], 0);
   return (
-    <Part
-      title={words.filesThen}
-      aside={<LineCounts lines={{ added: sum("added"), removed: sum("removed") }} />}
-    >
+    <Part title={words.filesThen} aside={<LineCounts lines={files} />}>
       {files.length === 0 && <p class="dim">{words.noneYet}</p>}
       {files.map((file) => (
         <button

@@ -171,7 +171,7 @@ function Figures({
       {figure(words.lines, `+${count(added)}`, `−${count(removed)}`)}
       {figure(words.failedRuns, percentText(failures, runs), words.countOf(failures, runs))}
       {asked > 0 &&
-        figure(words.shares.asking, stopwatch(askedMs), words.perQuestion(duration(askedMs / asked)))}
+        figure(words.activities.asking, stopwatch(askedMs), words.perQuestion(duration(askedMs / asked)))}
     </dl>
   );
 }

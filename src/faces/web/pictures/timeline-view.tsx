@@ -71,7 +71,7 @@ function Shares({ timeline: { shares, total } }: { readonly timeline: Timeline }
         <div key={share} class="fig">
           <dt>
             <Dot kind={SHARE_CLASSES[share]} />
-            <span class="cut">{words.shares[share]}</span>
+            <span class="cut">{words.activities[share]}</span>
           </dt>
           <dd>{stopwatch(shares[share])}</dd>
           <span class="dim num">
@@ -319,7 +319,7 @@ function barClass({ kind, label, status }: TimelineBar): string {
 }
 
 function barName({ kind, label }: TimelineBar, words: Words): string {
-  return kind === "tool" ? (words.verbs[label] ?? terminalLine(label, 40)) : words.bars[kind];
+  return kind === "tool" ? (words.verbs[label] ?? terminalLine(label, 40)) : words.activities[kind];
 }
 
 function barTitle({ bar, count }: DrawnBar<TimelineBar>, words: Words, { duration }: Formats): string {
