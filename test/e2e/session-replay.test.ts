@@ -255,13 +255,13 @@ test("sessions export --format html writes a page, into a new file of the user's
   expect((await place.run(["sessions", "export", "s", "--json", "--format", "html"])).code).toBe(2);
 });
 
-test("sessions find and list --search find sessions of the folder by text", async () => {
+test("sessions find finds sessions of the folder by text", async () => {
   const place = await workedPlace();
   const found = await place.run(["sessions", "find", "milk", "notes"]);
   expect(found).toMatchObject({ code: 0, stderr: "" });
   expect(found.stdout).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d {2}s {2}step \d+.*\n {4}.*(?:milk|notes)/);
   expect(
-    JSON.parse((await place.run(["sessions", "list", "--search", "milk", "--json"])).stdout),
+    JSON.parse((await place.run(["sessions", "find", "milk", "--json"])).stdout),
   ).toMatchObject([{ session_id: "s", by: "index" }]);
   expect((await place.run(["sessions", "find", "牛奶"])).stdout).toContain("No session holds");
   expect((await place.run(["sessions", "find"])).code).toBe(2);

@@ -55,6 +55,16 @@ export function settingsHere({ environment }: CommandContext): Promise<Settings>
   return loadSettings({ environment, cwd: currentFolder() });
 }
 
+/** One line for each fact that has a value: names padded to `width`, values safe to print. */
+export function factLines(
+  facts: readonly (readonly [name: string, value: string | undefined])[],
+  width: number = 8,
+): readonly string[] {
+  return facts.flatMap(([name, value = ""]) =>
+    value === "" ? [] : [`${name.padEnd(width)}  ${terminalLine(value, 2_000)}`],
+  );
+}
+
 /** Rows below a head with aligned columns; those from `figuresFrom` on are right-aligned. */
 export function tableLines(
   rows: readonly (readonly string[])[],

@@ -31,12 +31,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   ),
   command(
     "sessions",
-    "List, search, show, export, replay, import, compact, verify or remove sessions.",
-    action("list", "The sessions of this folder, the newest first.", {
-      ...ALL,
-      "--search TEXT": "Only sessions that contain this text.",
-      ...JSON_OPTION,
-    }),
+    "List, find, show, export, replay, import, compact, verify or remove sessions.",
+    action("list", "The sessions of this folder, the newest first.", { ...ALL, ...JSON_OPTION }),
     action("find TEXT…", "The sessions that contain a text.", { ...ALL, ...JSON_OPTION }),
     action("show [ID]", "What happened in a session, step by step. Default: the newest of this folder.", {
       "--stats": "Show tokens, cost and time instead.",

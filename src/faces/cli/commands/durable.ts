@@ -10,7 +10,7 @@ import {
   NanoAgentError,
   toNanoAgentError,
 } from "../../../core/base/errors.ts";
-import { isRecord } from "../../../core/base/json.ts";
+import { defined, isRecord } from "../../../core/base/json.ts";
 import { counted } from "../../../core/base/text.ts";
 import type { DurableRun, DurableState, FleetOptions, RunStatus } from "../../../durable/durable-run.ts";
 import { createFleet, type Fleet } from "../../../durable/fleet.ts";
@@ -22,6 +22,7 @@ import { type CommandCall, numberOf } from "../command-call.ts";
 import {
   answer,
   type CommandContext,
+  factLines,
   type Look,
   linePlace,
   lookOf,
@@ -45,15 +46,11 @@ const ACTIONS: { readonly [name: string]: (call: RunsCall) => Promise<void> } = 
     const state = call.text("--state") as DurableState | undefined;
     const agent = call.text("--agent");
     const limit = numberOf(call, "--limit", LIMIT) ?? 50;
-    const found = await call.fleet.list({
-      limit,
-      ...(state !== undefined && { state }),
-      ...(agent !== undefined && { agent }),
-    });
+    const found = await call.fleet.list({ limit, ...defined({ state, agent }) });
     answer(call, found.map(runJson), runTable(found, limit));
   },
   show: async (call) => {
-    const run = call.fleet.run(idOf(call));
+    const run = runOf(call);
     const status = await run.status();
     const entries = await firstEntries(run, status.entries);
     const { sessionLines } = await import("../../terminal/line-drawer.ts");
@@ -62,15 +59,15 @@ const ACTIONS: { readonly [name: string]: (call: RunsCall) => Promise<void> } = 
     answer(call, json, `${runLines(status, lookOf(call))}${conversation}`);
   },
   cancel: async (call) => {
-    const run = call.fleet.run(idOf(call));
+    const run = runOf(call);
     const { state, stopReason } = await run.status();
     await run.cancel(call.text("--reason"));
     const ended = `${run.id} had ended before (${stopReason ?? "unknown"}): there is nothing to cancel.`;
     call.stdout.write(`${state === "ended" ? ended : `Cancelled ${run.id}.`}\n`);
   },
   retry: async (call) => {
-    await call.fleet.run(idOf(call)).retry();
-    call.stdout.write(`${idOf(call)} is handed out again.\n`);
+    await runOf(call).retry();
+    call.stdout.write(`${call.words[0]} is handed out again.\n`);
   },
   approve: async (call) => {
     const [, callId = ""] = call.words;
@@ -78,9 +75,9 @@ const ACTIONS: { readonly [name: string]: (call: RunsCall) => Promise<void> } = 
     const isDenied = call.has("--deny");
     if (reason !== undefined && !isDenied)
       throw misuse("--reason says why a call is refused: give --deny with it.");
-    const no = reason === undefined ? { approved: false } : { approved: false, reason };
-    await call.fleet.run(idOf(call)).approve(callId, isDenied ? no : true);
-    call.stdout.write(`${isDenied ? "Refused" : "Approved"} ${callId} of ${idOf(call)}.\n`);
+    const no = { approved: false, ...defined({ reason }) };
+    await runOf(call).approve(callId, isDenied ? no : true);
+    call.stdout.write(`${isDenied ? "Refused" : "Approved"} ${callId} of ${call.words[0]}.\n`);
   },
 };
 
@@ -105,8 +102,8 @@ export async function aboutRuns(call: CommandCall): Promise<number> {
   }
 }
 
-function idOf({ words: [id = ""] }: CommandCall): string {
-  return id;
+function runOf({ fleet, words: [id = ""] }: RunsCall): DurableRun {
+  return fleet.run(id);
 }
 
 /** Maximum entries and steps of a run that are shown, the newest. */
@@ -154,29 +151,25 @@ function runTable(runs: readonly RunStatus[], limit: number): string {
 }
 
 function runLines(status: RunStatus, { style }: Look): string {
-  const rows: readonly (readonly [name: string, value: string])[] = [
+  const lines = factLines([
     ["run", status.id],
     ["agent", status.agent],
     ["state", `${status.state}${status.worker === undefined ? "" : `, by ${status.worker}`}`],
     ["how", statusText(status)],
-    ["version", status.version ?? ""],
+    ["version", status.version],
     ["priority", status.priority === 0 ? "" : String(status.priority)],
     ["deadline", timeText(status.deadline) ?? ""],
     ["started", timeText(status.createdAt) ?? ""],
     ["ended", timeText(status.endedAt) ?? ""],
     ["lost", status.losses === 0 ? "" : `${counted(status.losses, "worker")} since it came further`],
-  ];
-  const lines = rows
-    .filter(([, value]) => value !== "")
-    .map(([name, value]) => `${name.padEnd(8)}  ${terminalLine(value, 300)}`);
-  for (const { callId, name, input, waitsFor, reason } of status.pending)
-    lines.push(
-      "",
-      `${style.bold("waits")} ${waitsFor === "approval" ? "for a yes" : "for its result"}: call ${terminalLine(callId, 80)}`,
-      `  ${terminalLine(`${name} ${JSON.stringify(input)}`, 300)}`,
-      ...(reason === undefined ? [] : [`  ${terminalLine(reason, 300)}`]),
-    );
-  return `${lines.join("\n")}\n`;
+  ]);
+  const pending = status.pending.flatMap(({ callId, name, input, waitsFor, reason }) => [
+    "",
+    `${style.bold("waits")} ${waitsFor === "approval" ? "for a yes" : "for its result"}: call ${terminalLine(callId, 80)}`,
+    `  ${terminalLine(`${name} ${JSON.stringify(input)}`, 300)}`,
+    ...(reason === undefined ? [] : [`  ${terminalLine(reason, 300)}`]),
+  ]);
+  return `${[...lines, ...pending].join("\n")}\n`;
 }
 
 /** Exactly `count` entries: later ones may not exist yet. */
@@ -207,23 +200,26 @@ export async function runWorker(call: CommandCall): Promise<number> {
     what: "how many runs to work on at the same time, from 1",
   });
   using signals = new EndingSignals();
-  const opened = await Promise.race([openFleet(call, { file, concurrency }), signals.forced]);
-  return typeof opened === "string" ? SIGNAL_EXITS[opened] : await workUntilStopped(call, opened, signals);
+  const opened = await Promise.race([
+    loadWorkerConfig(file, currentFolder()).then(async (loaded) => {
+      const options = { ...loaded, ...defined({ concurrency }) };
+      return { options, fleet: await openFleet(call, file, options) };
+    }),
+    signals.forced,
+  ]);
+  if (typeof opened === "string") return SIGNAL_EXITS[opened];
+  call.stdout.write(`${startText(opened.options)}\n`);
+  // Releasing takes as long as the options allow; only a second signal cuts it short.
+  signals.allowGrace(Number.POSITIVE_INFINITY);
+  await untilAborted(signals.signal);
+  call.stdout.write("Releasing the runs in progress. Press again to quit immediately.\n");
+  const forced = await Promise.race([opened.fleet.close(), signals.forced]);
+  return forced === undefined ? EXIT.done : SIGNAL_EXITS[forced];
 }
 
-interface OpenedFleet {
-  readonly fleet: Fleet;
-  readonly options: FleetOptions;
-}
-
-async function openFleet(
-  context: CommandContext,
-  { file, concurrency }: { readonly file: string; readonly concurrency: number | undefined },
-): Promise<OpenedFleet> {
-  const given = await loadWorkerConfig(file, currentFolder());
-  const options = concurrency === undefined ? given : { ...given, concurrency };
+function openFleet(context: CommandContext, file: string, options: FleetOptions): Promise<Fleet> {
   const { databaseUrl } = options;
-  const fleet = await createFleet({
+  return createFleet({
     ...options,
     onWarning: (message) => {
       say(context, withoutPassword(message, databaseUrl));
@@ -232,21 +228,6 @@ async function openFleet(
   }).catch((error: unknown) => {
     throw configError(file, error, databaseUrl);
   });
-  return { fleet, options };
-}
-
-async function workUntilStopped(
-  context: CommandContext,
-  { fleet, options }: OpenedFleet,
-  signals: EndingSignals,
-): Promise<number> {
-  context.stdout.write(`${startText(options)}\n`);
-  // Releasing takes as long as the options allow; only a second signal cuts it short.
-  signals.allowGrace(Number.POSITIVE_INFINITY);
-  await untilAborted(signals.signal);
-  context.stdout.write("Releasing the runs in progress. Press again to quit immediately.\n");
-  const forced = await Promise.race([fleet.close(), signals.forced]);
-  return forced === undefined ? EXIT.done : SIGNAL_EXITS[forced];
 }
 
 function startText({

@@ -9,7 +9,6 @@ import { findTrustItems, type ProjectItems } from "../../../coding/settings/sett
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
 import { describeDefaults } from "../../../permission/built-in-rules.ts";
-import type { PolicyDecision } from "../../../permission/policy.ts";
 import { variable } from "../../../system/env.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import type { LeftOut } from "../../../view/notice.ts";
@@ -17,7 +16,15 @@ import { itemName } from "../../../view/notice-text.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { agrees } from "../answer-questions.ts";
 import type { CommandCall } from "../command-call.ts";
-import { answer, type CommandContext, lookOf, say, settingsHere, wrapText } from "../command-context.ts";
+import {
+  answer,
+  type CommandContext,
+  factLines,
+  lookOf,
+  say,
+  settingsHere,
+  wrapText,
+} from "../command-context.ts";
 import { inputLines, stdinKind } from "../prompt.ts";
 import { checkLine } from "./check-lines.ts";
 
@@ -41,6 +48,8 @@ export async function permissions(call: CommandCall): Promise<number> {
   return checkInput(call);
 }
 
+const DECISIONS = { allow: "allowed", ask: "asks a person", deny: "refused" } as const;
+
 async function checkCommand(call: CommandCall, command: string): Promise<number> {
   const { config, paths, cwd } = await settingsHere(call);
   const { permissions: own = {}, allowedTools = [], disallowedTools = [], permissionMode } = config.values;
@@ -56,34 +65,22 @@ async function checkCommand(call: CommandCall, command: string): Promise<number>
   });
   const decided = checkLine(line, { cwd, home: paths.home });
   if ("error" in decided) throw misuse(decided.error);
-  const assumed = `without a sandbox, in mode ${permissionMode ?? "default"}`;
-  const text = (): string => `${decisionLines(command, decided, assumed).join("\n")}\n`;
-  answer(call, decided, text());
-  return decided.decision === "allow" ? EXIT.done : EXIT.refused;
-}
-
-const DECISIONS = { allow: "allowed", ask: "asks a person", deny: "refused" } as const;
-
-/** A decision in words, one fact per line. `assumed`: the conditions it holds for. */
-function decisionLines(
-  command: string,
-  answer: Omit<PolicyDecision, "code" | "looks" | "place">,
-  assumed: string,
-): readonly string[] {
-  const { decision, part, rule, reason, suggestion, runs } = answer;
-  const facts: readonly (readonly [string, string | undefined])[] = [
-    ["command", command],
-    ["judged", assumed],
-    ["decision", DECISIONS[decision]],
-    ["because of", part === command ? undefined : part],
-    ["rule", rule],
-    ["reason", reason],
-    ["runs", runs],
-    ["would allow it", decision === "ask" ? suggestion : undefined],
-  ];
-  return facts.flatMap(([name, value]) =>
-    value === undefined ? [] : [`${`${name}:`.padEnd(16)}${terminalLine(value, 2_000)}`],
+  const { decision, part, rule, reason, suggestion, runs } = decided;
+  const lines = factLines(
+    [
+      ["command:", command],
+      ["judged:", `without a sandbox, in mode ${permissionMode ?? "default"}`],
+      ["decision:", DECISIONS[decision]],
+      ["because of:", part === command ? undefined : part],
+      ["rule:", rule],
+      ["reason:", reason],
+      ["runs:", runs],
+      ["would allow it:", decision === "ask" ? suggestion : undefined],
+    ],
+    15,
   );
+  answer(call, decided, `${lines.join("\n")}\n`);
+  return decided.decision === "allow" ? EXIT.done : EXIT.refused;
 }
 
 async function checkInput({ stdout, stderr, environment }: CommandContext): Promise<number> {

@@ -27,7 +27,7 @@ import { noticeText } from "../../../view/notice-text.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { phraseText } from "../../../view/words.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
-import { answer, listTime, say, settingsHere } from "../command-context.ts";
+import { answer, factLines, listTime, say, settingsHere } from "../command-context.ts";
 import { readStep } from "../run-flags.ts";
 
 /**
@@ -81,7 +81,7 @@ async function preview(coding: CodingSession, call: SessionCall): Promise<number
   const messages = counted(replaced.length + kept.length, "message");
   const isSmaller = method === "none" || tokensAfter < tokensBefore;
   const todo = pinned.todo ? "the todo list" : "no todo list";
-  const rows: readonly (readonly [string, string])[] = [
+  const lines = factLines([
     ["session", coding.id],
     ["size", `${messages}, about ${tokensBefore} tokens (${limits})`],
     ["method", method === "none" ? "nothing could go" : method],
@@ -92,7 +92,7 @@ async function preview(coding: CodingSession, call: SessionCall): Promise<number
       `${counted(pinned.userMessages, "message")} of the user, ${counted(pinned.files, "file")}, ${todo}`,
     ],
     ["after", `about ${tokensAfter} tokens${isSmaller ? "" : ": no less, so it would stay as it is"}`],
-  ];
+  ]);
   return answer(
     call,
     {
@@ -107,7 +107,7 @@ async function preview(coding: CodingSession, call: SessionCall): Promise<number
       kept: kept.length,
       pinned: { user_messages: pinned.userMessages, files: pinned.files, todo: pinned.todo },
     },
-    rows.map(([name, value]) => `${name.padEnd(8)}  ${value}\n`).join(""),
+    `${lines.join("\n")}\n`,
   );
 }
 

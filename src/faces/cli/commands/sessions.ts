@@ -24,15 +24,12 @@ import { terminalLine } from "../../../view/safe-text.ts";
 import type { ViewItem } from "../../../view/view.ts";
 import { EMPTY_HOST, ViewFold } from "../../../view/view-fold.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
-import { answer, linePlace, listTime, say, tableLines } from "../command-context.ts";
+import { answer, factLines, linePlace, listTime, say, tableLines } from "../command-context.ts";
 import { exportSession } from "./export-session.ts";
 
 const ACTIONS: { readonly [name: string]: (call: SessionCall) => number | Promise<number> } = {
-  list: (call) => {
-    const search = call.text("--search");
-    return search === undefined ? listSessions(call) : find(call, search);
-  },
-  find: (call) => find(call, call.words.join(" ")),
+  list: listSessions,
+  find: async (call) => (await import("./session-work.ts")).findCommand(call, call.words.join(" ")),
   show: (call) => (call.has("--stats") ? showStats : showSession)(call, chosenSession(call)),
   export: (call) => exportSession(call, chosenSession(call)),
   verify: verifySessions,
@@ -52,11 +49,6 @@ export async function sessions(call: CommandCall): Promise<number> {
   const store = sessionStore(userPaths(call.environment));
   const code = await ACTIONS[call.action]?.({ ...call, store, cwd: currentFolder() });
   return code ?? EXIT.usage;
-}
-
-async function find(call: SessionCall, text: string): Promise<number> {
-  const { findCommand } = await import("./session-work.ts");
-  return findCommand(call, text);
 }
 
 /** The session a command names, by default the newest of the working directory. */
@@ -150,22 +142,18 @@ function sessionText(
   { sessionId, path, header, damaged, records, entries }: SessionContent,
   { stats, title }: SessionFigures,
 ): string {
-  const rows: readonly (readonly [name: string, value: string])[] = [
+  const lines = factLines([
     ["session", sessionId],
     ["file", path],
     ["folder", header?.cwd ?? "unknown"],
-    ["copy of", header?.forkedFrom?.sessionId ?? ""],
+    ["copy of", header?.forkedFrom?.sessionId],
     ["began", timeText(header?.time ?? entries[0]?.time) ?? "unknown"],
     ["last", timeText(entries.at(-1)?.time) ?? "unknown"],
-    ["first", title ?? "(no text)"],
+    ["first", terminalLine(title ?? "(no text)", 200)],
     ["records", `${records}${damaged.length === 0 ? "" : `, ${damaged.length} damaged`}`],
     ["runs", `${stats.runs}, the last one: ${stats.stopReason ?? "interrupted or still running"}`],
-  ];
-  return rows
-    .filter(([, value]) => value !== "")
-    .map(([name, value]) => `${name.padEnd(8)}  ${terminalLine(value, 200)}\n`)
-    .join("")
-    .concat("\n", usageText(stats));
+  ]);
+  return `${lines.join("\n")}\n\n${usageText(stats)}`;
 }
 
 /** Maximum steps written; `--json` writes all. */
