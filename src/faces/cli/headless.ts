@@ -176,10 +176,12 @@ class HeadlessRun {
   #saveLastMessage({ text }: Outcome): void {
     const { outputFile } = this.#flags;
     if (outputFile === undefined || text === "") return;
-    const problem = writeLastMessage(outputFile, this.#cwd, text);
-    if (problem === undefined) return;
-    this.#reporter.say(problem);
-    if (this.#exitCode === EXIT.done) this.#exitCode = EXIT.failed;
+    try {
+      writeFileSync(resolve(this.#cwd, outputFile), text.endsWith("\n") ? text : `${text}\n`);
+    } catch (error) {
+      this.#reporter.say(`--output-last-message: the answer could not be written: ${errorMessage(error)}`);
+      if (this.#exitCode === EXIT.done) this.#exitCode = EXIT.failed;
+    }
   }
 }
 
@@ -434,16 +436,6 @@ function assertWritable(path: string, cwd: string): void {
     throw misuse(`--output-last-message: ${errorMessage(error)}. Name a file that can be written.`, {
       cause: error,
     });
-  }
-}
-
-/** Writes the answer. Returns the error message, if any. */
-function writeLastMessage(path: string, cwd: string, text: string): string | undefined {
-  try {
-    writeFileSync(resolve(cwd, path), text.endsWith("\n") ? text : `${text}\n`);
-    return undefined;
-  } catch (error) {
-    return `--output-last-message: the answer could not be written: ${errorMessage(error)}`;
   }
 }
 

@@ -54,21 +54,10 @@ export async function models(call: CommandCall): Promise<number> {
       }),
     ),
     ...PRESETS.map((preset) =>
-      rowOf(preset, {
-        variable: keyVariableOf(preset, environment),
-        servers,
-        listed: listed.get(preset.name) ?? [],
-      }),
+      rowOf(preset, keyVariableOf(preset, environment), servers, listed.get(preset.name) ?? []),
     ),
   ].filter(({ provider }) => chosen === undefined || provider === chosen);
   return answer(call, rows, rows.map(describe).join(""));
-}
-
-interface RowFacts {
-  readonly variable: string | undefined;
-  readonly servers: readonly LocalServer[];
-  /** The models listed by a server at a custom address. */
-  readonly listed: readonly string[];
 }
 
 /** The models listed by a server at a custom address of the provider; none if it does not answer. */
@@ -81,7 +70,13 @@ async function modelsListedBy(preset: Preset, { environment, config }: Settings)
   return "models" in listed ? listed.models : [];
 }
 
-function rowOf(preset: Preset, { variable, servers, listed }: RowFacts): ProviderRow {
+/** `listed`: the models listed by a server at a custom address. */
+function rowOf(
+  preset: Preset,
+  variable: string | undefined,
+  servers: readonly LocalServer[],
+  listed: readonly string[],
+): ProviderRow {
   const { name, local, keyVariables, defaultModel, note } = preset;
   const served = servers.find(({ provider }) => provider === name)?.models ?? [];
   return {

@@ -15,11 +15,7 @@ import { undoNewestCompaction } from "../../../memory/context/compactor.ts";
 import { knownModelInfo } from "../../../providers/model-info.ts";
 import { type ImportReport, importSession } from "../../../session/import/import-session.ts";
 import { readSession, type SessionContent, sessionTitle } from "../../../session/read-session.ts";
-import {
-  type ReplayOptions,
-  type ReplayReport,
-  replaySession,
-} from "../../../session/replay/replay-session.ts";
+import { type ReplayReport, replaySession } from "../../../session/replay/replay-session.ts";
 import { type FoundSession, findSessions } from "../../../session/search/find-sessions.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import { EXIT } from "../../../view/exit-code.ts";
@@ -245,9 +241,17 @@ export async function replayCommand(call: SessionCall, { path }: SessionFile): P
   const live = call.has("--live-tools") ? await liveTools(settings, content, call) : undefined;
   const tools = describedTools(settings);
   try {
-    const report = await replay(content, { tools, runTool: live?.run, ...defined({ from }) });
-    const facts = { content, report, kept: live?.kept ?? new Map<string, number>() };
-    answer(call, replayJson(facts), replayText(facts));
+    const replayed = await replaySession(content.entries, {
+      tools,
+      runTool: live?.run,
+      ...defined({ from }),
+    });
+    const notReplayed: Record<string, number> = { ...replayed.notReplayed };
+    for (const [type, count] of Object.entries(content.otherTypes))
+      notReplayed[`records of type ${type}`] = count;
+    const report = { ...replayed, notReplayed };
+    const kept = live?.kept ?? new Map<string, number>();
+    answer(call, replayJson(content, report, kept), replayText(content, report, kept));
     return report.same ? EXIT.done : EXIT.failed;
   } finally {
     await live?.dispose();
@@ -274,25 +278,11 @@ function liveTools(settings: Settings, { header }: SessionContent, call: Session
   });
 }
 
-async function replay(
-  { entries, otherTypes }: SessionContent,
-  options: ReplayOptions,
-): Promise<ReplayReport> {
-  const report = await replaySession(entries, options);
-  const others = Object.entries(otherTypes).map(([type, count]) => [`records of type ${type}`, count]);
-  return {
-    ...report,
-    notReplayed: { ...report.notReplayed, ...(Object.fromEntries(others) as Record<string, number>) },
-  };
-}
-
-interface ReplayFacts {
-  readonly content: SessionContent;
-  readonly report: ReplayReport;
-  readonly kept: ReadonlyMap<string, number>;
-}
-
-function replayJson({ content, report, kept }: ReplayFacts): object {
+function replayJson(
+  content: SessionContent,
+  report: ReplayReport,
+  kept: ReadonlyMap<string, number>,
+): object {
   return {
     session_id: content.sessionId,
     same: report.same,
@@ -309,7 +299,11 @@ function replayJson({ content, report, kept }: ReplayFacts): object {
 
 const MAX_DIFFERENCES = 50;
 
-function replayText({ content, report, kept }: ReplayFacts): string {
+function replayText(
+  content: SessionContent,
+  report: ReplayReport,
+  kept: ReadonlyMap<string, number>,
+): string {
   const { differences, runs, requests, calls, callsRun, same } = report;
   const run = callsRun > 0 ? `, ${callsRun} of them run` : "";
   const lines = [

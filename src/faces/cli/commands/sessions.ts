@@ -102,23 +102,17 @@ function verifySessions(call: SessionCall): number {
 
 async function showSession(call: SessionCall, { path }: SessionFile): Promise<number> {
   const content = readSession(path);
-  const figures = {
-    stats: sessionUsage([...content.setAside, ...content.entries]),
-    title: sessionTitle(path),
-  };
+  const stats = sessionUsage([...content.setAside, ...content.entries]);
+  const title = sessionTitle(path);
   const { sessionLines } = await import("../../terminal/line-drawer.ts");
   const lines = sessionLines(content.entries, MAX_STEPS, linePlace(call));
-  return answer(call, sessionJson(content, figures), sessionText(content, figures) + lines);
-}
-
-interface SessionFigures {
-  readonly stats: SessionUsage;
-  readonly title: string | undefined;
+  return answer(call, sessionJson(content, stats, title), sessionText(content, stats, title) + lines);
 }
 
 function sessionJson(
   { sessionId, path, header, damaged, records, entries }: SessionContent,
-  { stats, title }: SessionFigures,
+  stats: SessionUsage,
+  title: string | undefined,
 ): object {
   return {
     session_id: sessionId,
@@ -140,7 +134,8 @@ function sessionJson(
 
 function sessionText(
   { sessionId, path, header, damaged, records, entries }: SessionContent,
-  { stats, title }: SessionFigures,
+  stats: SessionUsage,
+  title: string | undefined,
 ): string {
   const lines = factLines([
     ["session", sessionId],

@@ -2,7 +2,6 @@ import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { ServerProblem } from "../../../server/create-reader.ts";
-import type { SessionChange, SessionFileState } from "../../../server/server-api.ts";
 import { checkpointHistory } from "../../../session/undo/checkpoint-history.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useLanguage, useWords } from "../language/language.ts";
@@ -17,7 +16,7 @@ import { Menu } from "../text/controls.tsx";
 import { Icon, StateMark } from "../text/icons.tsx";
 import { Strip, stripOf } from "../text/strip.tsx";
 import { toggleCalls, useKeys } from "../use-keys.ts";
-import { faultText, Skeleton, useReader, useWork, WorkLine } from "../work.tsx";
+import { faultText, Skeleton, useLoaded, useReader, useWork, WorkLine } from "../work.tsx";
 import { Items } from "./block-view.tsx";
 import { Conversation } from "./conversation.tsx";
 import { useSession } from "./session-feed.ts";
@@ -307,19 +306,14 @@ function Picture(): VNode | null {
 /** The server also knows contents that are not in any call's result. */
 function Files(): VNode {
   const reader = useReader();
-  const [changes, setChanges] = useState<readonly SessionChange[]>();
-  const [net, setNet] = useState<readonly SessionFileState[]>();
   const { route, entries, view, detail, isWritable, actions, work, showEntry } = useOpenSession();
   const { id, entry: path } = route;
   const newest = entries.findLast(({ type }) => type === "checkpoint" || type === "rollback_end")?.id;
-  useEffect(() => {
-    void work
-      .attempt(() => Promise.all([reader.changes(id), reader.files(id)]))
-      .then((found) => {
-        setChanges(found?.[0]);
-        setNet(found?.[1]);
-      });
-  }, [id, newest]);
+  const loaded = useLoaded(
+    () => work.attempt(() => Promise.all([reader.changes(id), reader.files(id)])),
+    [id, newest],
+  );
+  const [changes, net] = loaded ?? [];
   return (
     <FilesView
       {...{ entries, changes, net, path, onChoose: showEntry }}

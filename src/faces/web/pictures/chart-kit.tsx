@@ -21,16 +21,6 @@ export function ticksUpTo(most: number, wanted: number): readonly number[] {
   return Array.from({ length: Math.floor(most / step) + 1 }, (_none, at) => at * step);
 }
 
-/** Start and end of each of a sequence of values. */
-export function stacked(values: readonly number[]): readonly (readonly [from: number, to: number])[] {
-  let sum = 0;
-  return values.map((value) => {
-    const from = sum;
-    sum += value;
-    return [from, sum];
-  });
-}
-
 /** A coordinate for SVG, with at most two decimals. */
 export function place(value: number): string {
   return `${Number(value.toFixed(2))}%`;
@@ -92,21 +82,27 @@ export function Columns({ columns, least, height, tickText, name }: ColumnsProps
       {columns.map(({ title, parts, label, isChosen, choose }, at) => {
         const [x, width] = [(at + 0.09) * step, 0.82 * step];
         const isWide = columns.length >= least;
+        let top = 0;
         return (
           <g key={at} onClick={choose}>
             <title>{title}</title>
             <rect class="hit" x={place(at * step)} y="0" width={place(step)} height={height} />
-            {stacked(parts.map(([, value]) => value)).map(([from, to], part) => (
-              <rect
-                key={part}
-                class={parts[part]?.[0]}
-                x={place(x)}
-                y={y(to)}
-                width={place(width)}
-                height={Math.max(0.6, Number((y(from) - y(to) - 1).toFixed(1)))}
-                rx="1.5"
-              />
-            ))}
+            {parts.map(([kind, value]) => {
+              const from = y(top);
+              top += value;
+              const height = Math.max(0.6, Number((from - y(top) - 1).toFixed(1)));
+              return (
+                <rect
+                  key={top}
+                  class={kind}
+                  x={place(x)}
+                  y={y(top)}
+                  width={place(width)}
+                  height={height}
+                  rx="1.5"
+                />
+              );
+            })}
             {isChosen === true && (
               <rect
                 class="sel"
