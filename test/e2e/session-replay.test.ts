@@ -260,9 +260,9 @@ test("sessions find finds sessions of the folder by text", async () => {
   const found = await place.run(["sessions", "find", "milk", "notes"]);
   expect(found).toMatchObject({ code: 0, stderr: "" });
   expect(found.stdout).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d {2}s {2}step \d+.*\n {4}.*(?:milk|notes)/);
-  expect(
-    JSON.parse((await place.run(["sessions", "find", "milk", "--json"])).stdout),
-  ).toMatchObject([{ session_id: "s", by: "index" }]);
+  expect(JSON.parse((await place.run(["sessions", "find", "milk", "--json"])).stdout)).toMatchObject([
+    { session_id: "s", by: "index" },
+  ]);
   expect((await place.run(["sessions", "find", "牛奶"])).stdout).toContain("No session holds");
   expect((await place.run(["sessions", "find"])).code).toBe(2);
 });
