@@ -10,7 +10,7 @@ import { useLanguage, useWords } from "../language/language.ts";
 import { markOf } from "../sessions/live-sessions.ts";
 import { Button } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
-import { Icon, type Mark, StateMark, Trace } from "../text/icons.tsx";
+import { CALL_MARKS, Icon, StateMark, Trace } from "../text/icons.tsx";
 import { Markdown } from "../text/markdown.tsx";
 import { SessionContext } from "./session-scope.ts";
 
@@ -167,7 +167,7 @@ const OPEN_LINES = 20;
 function Call({ block }: BlockProps<"call">): VNode {
   const words = useWords();
   const { name, subject, state, diff, output, shows, agent, isNested } = block;
-  const mark = MARKS[state];
+  const mark = CALL_MARKS[state];
   const lines = diff?.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
   const isOpen = lines === undefined ? shows === "open" && output.trim() !== "" : lines <= OPEN_LINES;
   return (
@@ -196,23 +196,13 @@ function Call({ block }: BlockProps<"call">): VNode {
   );
 }
 
-const MARKS: { readonly [S in ToolItem["state"]]: Mark } = {
-  writing: "run",
-  asking: "wait",
-  running: "run",
-  ok: "done",
-  error: "fail",
-  denied: "refused",
-  aborted: "stop",
-};
-
 /** The result in a few words; empty while a question is open, because the question shows it. */
 function Facts({ block: { state, brief, durationMs = 0 } }: BlockProps<"call">): VNode {
   const { words, duration } = useLanguage();
   // The mark already shows success.
   const briefText = brief === "exit code 0" ? "" : brief;
   const result =
-    briefText !== "" || state === "ok" || state === "asking" ? briefText : words.marks[MARKS[state]];
+    briefText !== "" || state === "ok" || state === "asking" ? briefText : words.marks[CALL_MARKS[state]];
   const time = durationMs >= 1_000 ? duration(durationMs) : "";
   return <>{[result, time].filter((fact) => fact !== "").join(" · ")}</>;
 }

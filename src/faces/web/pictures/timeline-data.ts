@@ -435,7 +435,7 @@ function addCompaction(
   });
 }
 
-const SHARE_OF: { readonly [kind in BarKind]: TimeShare } = {
+export const SHARE_OF: { readonly [kind in BarKind]: TimeShare } = {
   message: "other",
   streaming: "streaming",
   waiting: "waiting",

@@ -5,13 +5,13 @@ import { terminalLine } from "../../../view/safe-text.ts";
 import type { Words } from "../language/language.ts";
 import { type Formats, useFormats, useLanguage, useWords } from "../language/language.ts";
 import { Button, Money } from "../text/controls.tsx";
-import { type IconName, type Mark, StateMark } from "../text/icons.tsx";
+import { CALL_MARKS, type IconName, StateMark } from "../text/icons.tsx";
 import { stepClass } from "../text/strip.tsx";
 import { Dot, percentText, place, Table } from "./chart-kit.tsx";
 import { type DrawnBar, drawnBars, type PictureWindow, placeOf, workUpTo } from "./time-axis.ts";
 import {
-  type BarStatus,
   runTimeline,
+  SHARE_OF,
   TIME_SHARES,
   type Timeline,
   type TimelineBar,
@@ -302,20 +302,8 @@ function BarMark({
 }
 
 function barClass({ kind, label, status }: TimelineBar): string {
-  switch (kind) {
-    case "tool":
-      return status === "error" ? "t-fail" : stepClass(label);
-    case "asking":
-      return "t-wait";
-    case "failed":
-    case "backoff":
-      return "t-fail";
-    case "waiting":
-    case "compaction":
-      return "t-think";
-    default:
-      return "t-model";
-  }
+  if (kind !== "tool") return SHARE_CLASSES[SHARE_OF[kind]];
+  return status === "error" ? "t-fail" : stepClass(label);
 }
 
 function barName({ kind, label }: TimelineBar, words: Words): string {
@@ -329,15 +317,6 @@ function barTitle({ bar, count }: DrawnBar<TimelineBar>, words: Words, { duratio
   return `${barName(bar, words)} ${terminalLine(about, 120)} ${duration(bar.to - bar.from)}${more}`;
 }
 
-const MARKS: { readonly [status in BarStatus]: Mark } = {
-  ok: "done",
-  error: "fail",
-  denied: "refused",
-  aborted: "stop",
-  running: "run",
-  cut: "cut",
-};
-
 function Tip({
   bar,
   timeline,
@@ -349,7 +328,7 @@ function Tip({
 }): VNode {
   const { words, duration, stopwatch } = useLanguage();
   const { entryId, kind, status, from, to, detail, label } = bar;
-  const mark = MARKS[status];
+  const mark = CALL_MARKS[status];
   const at = stopwatch(workUpTo(timeline.axis, placeOf(timeline.axis, from)));
   const about = kind === "message" ? label : (detail ?? "");
   return (

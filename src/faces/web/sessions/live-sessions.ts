@@ -60,25 +60,20 @@ export function usePolledSessions(isOn: boolean, cwd: string | undefined): LiveS
   return live;
 }
 
+const MARKS: { readonly [R in EndReason]?: Mark } = {
+  completed: "done",
+  finish_tool: "done",
+  structured_output: "done",
+  error: "fail",
+  aborted: "stop",
+  denied: "refused",
+  refusal: "refused",
+  awaiting_approval: "wait",
+  awaiting_external: "wait",
+};
+
 export function markOf(reason: EndReason): Mark {
-  switch (reason) {
-    case "completed":
-    case "finish_tool":
-    case "structured_output":
-      return "done";
-    case "error":
-      return "fail";
-    case "aborted":
-      return "stop";
-    case "denied":
-    case "refusal":
-      return "refused";
-    case "awaiting_approval":
-    case "awaiting_external":
-      return "wait";
-    default:
-      return "limit";
-  }
+  return MARKS[reason] ?? "limit";
 }
 
 /** The state of a session as a mark, with the reason unless it is running or done. */

@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { defined } from "../../../core/base/json.ts";
 import type { RunLimits, SessionRequest } from "../../../server/server-api.ts";
 import { LISTED_MODES } from "../../../view/mode-names.ts";
 import { useWords } from "../language/language.ts";
@@ -31,27 +32,26 @@ const EMPTY: NewSessionFields = {
 
 /** The request given by the fields; empty ones are omitted. */
 export function newSessionOf(fields: NewSessionFields): SessionRequest {
-  const { prompt, cwd, model, mode, turns, cost, minutes } = fields;
-  const limits: RunLimits = {
-    ...numberField("maxTurns", turns),
-    ...numberField("maxBudgetUsd", cost),
-    ...(minutes.trim() === "" ? {} : { maxWallTime: `${Math.round(Number(minutes) * 60)}s` }),
+  const text = (name: keyof NewSessionFields): string | undefined => fields[name].trim() || undefined;
+  const number = (name: keyof NewSessionFields): number | undefined => {
+    const given = text(name);
+    return given === undefined ? undefined : Number(given);
   };
+  const minutes = number("minutes");
+  const limits: RunLimits = defined({
+    maxTurns: number("turns"),
+    maxBudgetUsd: number("cost"),
+    maxWallTime: minutes === undefined ? undefined : `${Math.round(minutes * 60)}s`,
+  });
   return {
-    prompt,
-    ...textField("cwd", cwd),
-    ...textField("model", model),
-    ...textField("permissionMode", mode),
-    ...(Object.keys(limits).length === 0 ? {} : { limits }),
+    prompt: fields.prompt,
+    ...defined({
+      cwd: text("cwd"),
+      model: text("model"),
+      permissionMode: text("mode"),
+      limits: Object.keys(limits).length === 0 ? undefined : limits,
+    }),
   };
-}
-
-function textField(name: string, value: string): { readonly [name: string]: string } {
-  return value.trim() === "" ? {} : { [name]: value.trim() };
-}
-
-function numberField(name: string, value: string): { readonly [name: string]: number } {
-  return value.trim() === "" ? {} : { [name]: Number(value) };
 }
 
 /** The box for a new session: its first task, with everything else in menus. */
