@@ -96,14 +96,9 @@ export interface OutcomeFacts extends TalliedFacts {
 /** The outcome of a run that produced a result. */
 export function outcomeOf(result: RunResult, facts: OutcomeFacts): Outcome {
   const { stopReason, text, limit, error, output } = result;
-  const { signal, denials } = facts;
-  const missesOutput = facts.wantsOutput && output === undefined;
-  const code = signal === undefined ? codeOf(result, missesOutput) : "error_interrupted";
+  const code = facts.signal === undefined ? codeOf(result, facts) : "error_interrupted";
   const advice = adviceFor(result, facts, code);
-  const isRefused = denials.length > 0 && CODES[stopReason] === "success";
-  const exitCode = isRefused
-    ? EXIT.refused
-    : (EXITS[code] ?? (error ? exitCodeOfError(error.code) : EXIT.failed));
+  const exitCode = EXITS[code] ?? (error ? exitCodeOfError(error.code) : EXIT.failed);
   return outcome(facts, { stopReason, code, exitCode, text, output, limit, error, advice });
 }
 
@@ -177,9 +172,15 @@ function interrupted(facts: OutcomeFacts): string {
   return `Interrupted. What was changed so far is kept; ${next}.`;
 }
 
-function codeOf({ stopReason, limit, error }: RunResult, missesOutput: boolean): OutcomeCode {
+/** A run with an answer is still `error_denied` if a call was refused. */
+function codeOf(
+  { stopReason, limit, error, output }: RunResult,
+  { denials, wantsOutput }: OutcomeFacts,
+): OutcomeCode {
   if (stopReason === "budget" && limit === "wall_time") return "error_max_wall_time";
   const code = CODES[stopReason];
+  if (code === "success" && denials.length > 0) return "error_denied";
+  const missesOutput = wantsOutput && output === undefined;
   const neverCame = code === "success" || error?.details["neverCalled"] !== undefined;
   return missesOutput && neverCame ? "error_max_structured_output_retries" : code;
 }
@@ -228,7 +229,7 @@ function adviceFor(result: RunResult, facts: OutcomeFacts, code: OutcomeCode): s
   const goOn = goOnText(facts.goOn);
   switch (code) {
     case "success":
-      return facts.denials.length === 0 ? undefined : denialAdvice(facts);
+      return undefined;
     case "error_denied":
       return denialAdvice(facts);
     case "error_max_structured_output_retries":

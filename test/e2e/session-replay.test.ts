@@ -232,16 +232,21 @@ test("sessions show prints the numbers of the steps; --stats adds up time, token
   );
 });
 
-test("sessions export --format html writes a page, into a file of the user's alone and through no link", async () => {
+test("sessions export --format html writes a page, into a new file of the user's alone and through no link", async () => {
   const place = await workedPlace();
   const printed = await place.run(["sessions", "export", "s", "--format", "html"]);
   expect([printed.code, printed.stdout.slice(0, 15)]).toEqual([0, "<!doctype html>"]);
   const file = join(tempFolder({ victim: "keep" }), "page.html");
   expect(await place.run(["sessions", "export", "s", "--format", "html", "--output", file])).toMatchObject({
     code: 0,
-    stdout: "",
+    stdout: `Written to ${file}.\n`,
   });
   expect([readFileSync(file, "utf8"), statSync(file).mode & 0o777]).toEqual([printed.stdout, 0o600]);
+  expect(await place.run(["sessions", "export", "s", "-o", file])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("exists already. Name another file"),
+  });
+  expect(readFileSync(file, "utf8")).toBe(printed.stdout);
   const link = file.replace("page", "link");
   symlinkSync(file.replace("page.html", "victim"), link);
   expect((await place.run(["sessions", "export", "s", "-o", link])).code).toBe(2);
@@ -250,14 +255,14 @@ test("sessions export --format html writes a page, into a file of the user's alo
   expect((await place.run(["sessions", "export", "s", "--json", "--format", "html"])).code).toBe(2);
 });
 
-test("sessions find and list --search find sessions of the folder by text", async () => {
+test("sessions find finds sessions of the folder by text", async () => {
   const place = await workedPlace();
   const found = await place.run(["sessions", "find", "milk", "notes"]);
   expect(found).toMatchObject({ code: 0, stderr: "" });
   expect(found.stdout).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d {2}s {2}step \d+.*\n {4}.*(?:milk|notes)/);
-  expect(
-    JSON.parse((await place.run(["sessions", "list", "--search", "milk", "--json"])).stdout),
-  ).toMatchObject([{ session_id: "s", by: "index" }]);
+  expect(JSON.parse((await place.run(["sessions", "find", "milk", "--json"])).stdout)).toMatchObject([
+    { session_id: "s", by: "index" },
+  ]);
   expect((await place.run(["sessions", "find", "牛奶"])).stdout).toContain("No session holds");
   expect((await place.run(["sessions", "find"])).code).toBe(2);
 });

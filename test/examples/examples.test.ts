@@ -192,7 +192,7 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
     "31-handoff",
     ["finish_tool: billing", "Yes, since Monday.", "translator (completed): Fluss", "A river is ein Fluss."],
   ],
-  ["40-until", ["1 file changed · node --test passed after the last change", "completed: exit 0"]],
+  ["41-until", ["1 file changed · node --test passed after the last change", "completed: exit 0"]],
   ["35-coding-agent", ["read, write, edit, glob, grep, bash, job, batch, task", "completed: It is tea now."]],
   [
     "33-terminal-chat",

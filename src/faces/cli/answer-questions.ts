@@ -17,17 +17,17 @@ export function canAsk(stderr: Output, format: OutputFormat): boolean {
   return format === "text" && stderr.isTerminal && stdinKind() === "terminal";
 }
 
-/** The terminal for questions. `hold`: nothing else is written until the returned function is called. */
-interface Asking extends LinePlace {
+/** The terminal for questions. `hold`: pauses all other output until the returned function is called. */
+interface QuestionTerminal extends LinePlace {
   readonly hold: () => () => void;
 }
 
 /** Lets a person answer a session's questions as they come. Loads the code that asks with the first one. */
-export function answerQuestions(session: CodingSession, { hold, ...place }: Asking): void {
+export function answerQuestions(session: CodingSession, { hold, ...place }: QuestionTerminal): void {
   const answer: QuestionListener = async (question, signal) => {
     const { askInLines } = await import("../terminal/line-drawer.ts");
     const release = hold();
-    // While the terminal is handed back, nothing else may keep the process alive.
+    // After the terminal is handed back, nothing else may keep the process alive.
     const alive = setInterval(() => undefined, 60_000);
     try {
       const { stdin: input, stderr: output } = process;
@@ -50,23 +50,25 @@ export function answerQuestions(session: CodingSession, { hold, ...place }: Aski
 export async function askAboutServer(
   { name, baseUrl, isLoading }: FoundModel,
   output: Output,
-  ask: typeof askYes = askYes,
+  ask: typeof confirmOnTerminal = confirmOnTerminal,
 ): Promise<boolean> {
   const state = isLoading === true ? ", when it has loaded its model" : "";
   const question = `No model was chosen. Send the prompt to ${name} at ${baseUrl}${state}? [y/N]`;
   return ask(`${terminalLine(question, 500)} `, output);
 }
 
-/** Asks for agreement to what was shown; `{}` is replaced by the count. Without anybody to ask it is a no. */
+/**
+ * Asks for agreement to what was shown; `{}` is replaced by the count. Without a terminal the answer is no.
+ */
 export async function agrees(context: CommandContext, count: number, question: string): Promise<boolean> {
   const { stderr } = context;
   if (!isTerminal(0) || !stderr.isTerminal) return false;
-  const asked = question.replace("{}", count === 1 ? "this" : `these ${count}`);
-  return askYes(styleFor(true, context.environment).bold(`${asked} [y/N] `), stderr);
+  const text = question.replace("{}", count === 1 ? "this" : `these ${count}`);
+  return confirmOnTerminal(styleFor(true, context.environment).bold(`${text} [y/N] `), stderr);
 }
 
 /** Asks for a yes on the terminal: `y` and Enter. Any other line, or end of input, is a no. */
-async function askYes(question: string, output: Output): Promise<boolean> {
+async function confirmOnTerminal(question: string, output: Output): Promise<boolean> {
   const reader = createInterface({ input: process.stdin });
   const closed = new Promise<string>((resolve) => reader.once("close", () => resolve("")));
   output.write(question);

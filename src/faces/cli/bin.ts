@@ -13,7 +13,7 @@ async function start(words: readonly string[]): Promise<void> {
   const [word] = words;
   if (words.length === 1 && (word === "--version" || word === "-v")) {
     process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-      // A reader that is gone misses nothing.
+      // The reader has gone; nothing is lost.
       if (error.code === "EPIPE") return;
       process.exitCode = FAILED;
       process.stderr.write(`nano-agent: standard output: ${error.message}\n`);

@@ -36,16 +36,16 @@ export function readCommandCall(
 ): Omit<CommandCall, keyof CommandContext> {
   const { action, rest } = chooseAction(command, args);
   const fail = (what: string): Error =>
-    misuse(`${title(command, action)}: ${what} Usage: nano-agent ${actionForm(command, action)}`);
+    misuse(`${actionTitle(command, action)}: ${what} Usage: nano-agent ${actionForm(command, action)}`);
   const options = [...action.options, ...(action.runOptions === true ? RUN_OPTIONS : [])];
   const call = readOptions(rest, { options, fail });
   for (const { name, value } of options)
     if (value !== undefined && call.list(name).some((text) => text.trim() === ""))
       throw fail(`${name} needs a value: ${name} ${value}.`);
-  const apart = action.behind !== undefined;
-  const words = apart ? call.words : [...call.words, ...call.behind];
+  const separatesPaths = action.behind !== undefined;
+  const words = separatesPaths ? call.words : [...call.words, ...call.behind];
   assertCount(words, action, fail);
-  return { ...call, action: action.name ?? "", words, behind: apart ? call.behind : [] };
+  return { ...call, action: action.name ?? "", words, behind: separatesPaths ? call.behind : [] };
 }
 
 /** Reads the run options given to a sub-command. Throws `invalid_argument` as a run does. */
@@ -80,8 +80,7 @@ export const PORT: NumberRange = {
   what: "a port from 1 to 65535, or 0 for a free one",
 };
 
-/** `sessions export`, or `undo` for a command with a single action. */
-function title({ name }: CommandSpec, action: CommandAction): string {
+function actionTitle({ name }: CommandSpec, action: CommandAction): string {
   return action.name === undefined ? name : `${name} ${action.name}`;
 }
 

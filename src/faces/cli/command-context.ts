@@ -42,7 +42,7 @@ export function lookOf({ stdout, environment }: CommandContext): Look {
   return { style: styleFor(stdout.isTerminal, environment), width: widthOf(stdout, 1) };
 }
 
-/** Width of text that no terminal shows. */
+/** Width of text written to a file. */
 const FILE_COLUMNS = 100;
 
 /** Standard output as the place for a conversation's lines. */
@@ -51,9 +51,18 @@ export function linePlace({ stdout, environment }: CommandContext): LinePlace {
   return { environment, isStyled, columns: () => (isStyled ? process.stdout.columns : FILE_COLUMNS) };
 }
 
-/** The effective settings of the working directory. */
 export function settingsHere({ environment }: CommandContext): Promise<Settings> {
   return loadSettings({ environment, cwd: currentFolder() });
+}
+
+/** One line for each fact that has a value: names padded to `width`, values safe to print. */
+export function factLines(
+  facts: readonly (readonly [name: string, value: string | undefined])[],
+  width: number = 8,
+): readonly string[] {
+  return facts.flatMap(([name, value = ""]) =>
+    value === "" ? [] : [`${name.padEnd(width)}  ${terminalLine(value, 2_000)}`],
+  );
 }
 
 /** Rows below a head with aligned columns; those from `figuresFrom` on are right-aligned. */
@@ -130,31 +139,31 @@ export function wrapText(
   }: { readonly width: number | undefined; readonly first?: string; readonly rest?: string },
 ): readonly string[] {
   if (width === undefined) return [`${first}${text}`];
-  const room = Math.max(MIN_ROOM, width - Math.max(columnsOf(first), columnsOf(rest)));
+  const available = Math.max(MIN_WIDTH, width - Math.max(columnsOf(first), columnsOf(rest)));
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(" ")) {
     const joined = line === "" ? word : `${line} ${word}`;
-    if (columnsOf(joined) <= room) {
+    if (columnsOf(joined) <= available) {
       line = joined;
       continue;
     }
     if (line !== "") lines.push(line);
-    const pieces = wrapColumns(word, room);
+    const pieces = wrapColumns(word, available);
     lines.push(...pieces.slice(0, -1));
     line = pieces.at(-1) ?? "";
   }
   return [...lines, line].map((each, index) => `${index === 0 ? first : rest}${each}`);
 }
 
-const MIN_ROOM = 12;
+const MIN_WIDTH = 12;
 
 /** One of the program's output streams. Its methods never throw. */
 export interface Output {
   readonly isTerminal: boolean;
   /** Writes text as it is; nothing once the reader is gone. */
   readonly write: (text: string) => void;
-  /** True if so much is waiting for the reader that producing more should pause. */
+  /** True if so much output is pending that producing more should pause. */
   readonly isFull: boolean;
   /** Resolves when everything written has left the process or the reader is gone. */
   readonly drain: () => Promise<void>;

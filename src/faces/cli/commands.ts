@@ -31,12 +31,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   ),
   command(
     "sessions",
-    "List, search, show, export, replay, import, compact, verify or remove sessions.",
-    action("list", "The sessions of this folder, the newest first.", {
-      ...ALL,
-      "--search TEXT": "Only sessions that contain this text.",
-      ...JSON_OPTION,
-    }),
+    "List, find, show, export, replay, import, compact, verify or remove sessions.",
+    action("list", "The sessions of this folder, the newest first.", { ...ALL, ...JSON_OPTION }),
     action("find TEXT…", "The sessions that contain a text.", { ...ALL, ...JSON_OPTION }),
     action("show [ID]", "What happened in a session, step by step. Default: the newest of this folder.", {
       "--stats": "Show tokens, cost and time instead.",
@@ -49,7 +45,7 @@ export const COMMANDS: readonly CommandSpec[] = [
         "--format markdown|json|html": "Default: markdown.",
         "--markdown": "Same as --format markdown.",
         "--json": "Same as --format json.",
-        "-o, --output FILE": "Write to a file that only you can read.",
+        "-o, --output FILE": "Write to a new file that only you can read.",
       },
     ),
     action("replay [ID]", "Replay a session from its journal, without a model, and report differences.", {

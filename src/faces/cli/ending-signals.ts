@@ -1,7 +1,7 @@
 import { NanoAgentError } from "../../core/base/errors.ts";
 import { type EndingSignal, SIGNAL_EXITS } from "../../view/exit-code.ts";
 
-/** Runs work that ends when its signals abort. Resolves to its result, or the signal's exit code. */
+/** Runs work that ends when its signals abort. Resolves to its result, or to the signal's exit code. */
 export async function withSignals(work: (signals: EndingSignals) => Promise<number>): Promise<number> {
   using signals = new EndingSignals();
   signals.allowGrace();
@@ -9,7 +9,7 @@ export async function withSignals(work: (signals: EndingSignals) => Promise<numb
   return signals.received === undefined ? code : SIGNAL_EXITS[signals.received];
 }
 
-/** Resolves when a signal is aborted, at once if it already is. */
+/** Resolves when a signal aborts, at once if it has. */
 export async function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
@@ -43,7 +43,7 @@ export class EndingSignals implements Disposable {
     return this.#received;
   }
 
-  /** Settles when the program must not wait any longer: the time is up, or a second signal came. */
+  /** Settles when the grace period is over or a second signal arrives. */
   get forced(): Promise<EndingSignal> {
     return this.#forced.promise;
   }

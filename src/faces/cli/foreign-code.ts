@@ -10,7 +10,7 @@ export function containForeignCode(drawsScreen: boolean): Disposable {
   const exit = process.exit.bind(process);
   // The program itself writes with `ownWrite`, which this does not affect.
   if (!drawsScreen) stdout.write = stderr.write.bind(stderr);
-  process.exit = refusedExit;
+  process.exit = refuseExit;
   return {
     [Symbol.dispose]: () => {
       if (!drawsScreen) Reflect.deleteProperty(stdout, "write");
@@ -19,16 +19,16 @@ export function containForeignCode(drawsScreen: boolean): Disposable {
   };
 }
 
-function refusedExit(code?: number | string | null): never {
+function refuseExit(code?: number | string | null): never {
   const error = misuse(
     `It called process.exit(${code ?? ""}), which would end the whole run: return, or throw an error, instead.`,
   );
-  // The innermost call of its stack is the culprit.
-  Error.captureStackTrace(error, refusedExit);
+  // Stack traces then start at the offending call.
+  Error.captureStackTrace(error, refuseExit);
   throw error;
 }
 
-/** Uncaught errors, assigned to the code they came from. */
+/** Uncaught errors, assigned to the code that caused them. */
 export class StrayErrors {
   readonly #owners = new Map<string, (error: unknown) => boolean>();
   readonly #drawsScreen: boolean;
@@ -54,7 +54,7 @@ export class StrayErrors {
     const caught = (error: unknown): void => {
       if (this.take(error)) return;
       process.off("uncaughtException", caught);
-      // Node then shows where it was thrown. If Node ignores unhandled rejections, it is thrown after all.
+      // Node then shows where it was thrown; the timeout covers a Node that ignores unhandled rejections.
       void Promise.reject(error);
       setTimeout(() => {
         throw error;

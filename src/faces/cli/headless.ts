@@ -53,26 +53,26 @@ class HeadlessRun {
   readonly #newId: string;
   readonly #signals = new EndingSignals();
   readonly #broken = new AbortController();
-  readonly #teller: RunTeller;
-  readonly #strays = new StrayErrors();
+  readonly #reporter: RunTeller;
+  readonly #uncaught = new StrayErrors();
   #startedAt = performance.now();
   #cwd = "";
   #prepared: PreparedSession | undefined;
   #session: CodingSession | undefined;
   #answering: Promise<void> | undefined;
   #exitCode: number = EXIT.done;
-  #isTold = false;
+  #isReported = false;
 
   constructor(context: CommandContext, flags: RunFlags) {
     this.#flags = flags;
     this.#newId = flags.session.sessionId ?? newUuid();
-    this.#teller = new RunTeller(context, flags, () => this.#prepared, this.#newId);
-    this.#context = this.#teller.context;
+    this.#reporter = new RunTeller(context, flags, () => this.#prepared, this.#newId);
+    this.#context = this.#reporter.context;
     context.stdout.onBroken((error) => this.#broken.abort(error));
   }
 
   async run(): Promise<number> {
-    using _caught = this.#strays.listen();
+    using _caught = this.#uncaught.listen();
     return await this.#run();
   }
 
@@ -87,7 +87,7 @@ class HeadlessRun {
       this.#prepared?.killNow();
       // A run in progress has its outcome already. If it is still cleaning up, that was reported.
       await this.#answering;
-      if (!this.#isTold) this.#fail(undefined);
+      if (!this.#isReported) this.#fail(undefined);
       if (this.#exitCode === EXIT.done) this.#exitCode = SIGNAL_EXITS[ended];
     }
     this.#signals[Symbol.dispose]();
@@ -106,19 +106,19 @@ class HeadlessRun {
     this.#prepared = await prepareCodingSession({
       ...sessionOptionsOf(flags, { cwd, environment, newId: this.#newId }),
       acceptServer: canAsk(stderr, flags.outputFormat) ? (found) => askAboutServer(found, stderr) : undefined,
-      adoptErrors: this.#strays.adopt,
+      adoptErrors: this.#uncaught.adopt,
       pace: flags.partialMessages ? () => (stdout.isFull ? stdout.drain() : undefined) : undefined,
-      onNotice: (notice) => this.#teller.notice(notice),
+      onNotice: (notice) => this.#reporter.notice(notice),
     });
     const isStream = flags.inputFormat === "stream-json";
     const needsPrompt = flags.session.resume?.step === undefined;
-    const say = (message: string): void => this.#teller.say(message);
+    const say = (message: string): void => this.#reporter.say(message);
     const input = await readRunInput(flags.words, isStream, needsPrompt, cwd, say);
     try {
-      const [session] = await Promise.all([this.#prepared.open(), this.#teller.prepare()]);
+      const [session] = await Promise.all([this.#prepared.open(), this.#reporter.prepare()]);
       this.#session = session;
-      this.#teller.begin(cwd, session);
-      session.onEvent((event) => this.#teller.event(event));
+      this.#reporter.begin(cwd, session);
+      session.onEvent((event) => this.#reporter.event(event));
       this.#signals.allowGrace();
       const signal = AbortSignal.any([this.#signals.signal, this.#broken.signal]);
       for await (const message of input) {
@@ -136,14 +136,14 @@ class HeadlessRun {
     } catch (error) {
       // A run that could not be recorded has reported it already.
       if (this.#exitCode !== EXIT.done) return;
-      this.#teller.say(toNanoAgentError(error).message);
+      this.#reporter.say(toNanoAgentError(error).message);
       this.#exitCode = EXIT.session;
     }
   }
 
   #answer(session: CodingSession, input: Input | undefined, options: SendOptions): Promise<void> {
     this.#startedAt = performance.now();
-    this.#isTold = false;
+    this.#isReported = false;
     const run = session.send(input, options);
     this.#answering = (async () => this.#end(await run))();
     return this.#answering;
@@ -154,7 +154,7 @@ class HeadlessRun {
       withGoneFolder(thrown ?? this.#signals.signal.reason ?? "interrupted"),
       "internal",
     );
-    this.#teller.begin(this.#cwd, undefined);
+    this.#reporter.begin(this.#cwd, undefined);
     const facts = {
       ...new RunTally().facts,
       durationMs: performance.now() - this.#startedAt,
@@ -166,46 +166,48 @@ class HeadlessRun {
   }
 
   #end(outcome: Outcome): void {
-    this.#teller.end(outcome);
-    this.#isTold = true;
+    this.#reporter.end(outcome);
+    this.#isReported = true;
     if (outcome.exitCode !== EXIT.done) this.#exitCode = outcome.exitCode;
-    this.#keepLastMessage(outcome);
-    if (!this.#broken.signal.aborted) this.#teller.advise(outcome, this.#session?.info.model.name);
+    this.#saveLastMessage(outcome);
+    if (!this.#broken.signal.aborted) this.#reporter.advise(outcome, this.#session?.info.model.name);
   }
 
-  #keepLastMessage({ text }: Outcome): void {
+  #saveLastMessage({ text }: Outcome): void {
     const { outputFile } = this.#flags;
     if (outputFile === undefined || text === "") return;
-    const problem = writeLastMessage(outputFile, this.#cwd, text);
-    if (problem === undefined) return;
-    this.#teller.say(problem);
-    if (this.#exitCode === EXIT.done) this.#exitCode = EXIT.failed;
+    try {
+      writeFileSync(resolve(this.#cwd, outputFile), text.endsWith("\n") ? text : `${text}\n`);
+    } catch (error) {
+      this.#reporter.say(`--output-last-message: the answer could not be written: ${errorMessage(error)}`);
+      if (this.#exitCode === EXIT.done) this.#exitCode = EXIT.failed;
+    }
   }
 }
 
 export class RunTeller {
-  /** Its outputs make way for the line that shows what is awaited. */
+  /** Outputs that erase the waiting line first. */
   readonly context: CommandContext;
   readonly #flags: RunFlags;
   readonly #prepared: () => PreparedSession | undefined;
-  /** Set if the terminal can take a line back. */
+  /** Set if the terminal can erase a line. */
   readonly #waiting: WaitingLine | undefined;
   /** Reports to programs; undefined if the answer is text. */
-  readonly #reporter: JsonReporter | undefined;
+  readonly #json: JsonReporter | undefined;
   readonly #isLive: boolean;
   readonly #style: Style;
-  readonly #told = new Set<Notice>();
+  readonly #shownNotices = new Set<Notice>();
   #lines: typeof import("../terminal/line-drawer.ts") | undefined;
   #drawer: LineDrawer | undefined;
   #session: CodingSession | undefined;
   /** A question is on the terminal: nothing else is written. */
-  #isHeld = false;
-  #beat: NodeJS.Timeout | undefined;
+  #isPaused = false;
+  #redraw: NodeJS.Timeout | undefined;
   #log: ((event: AgentEvent) => void) | undefined;
-  /** Shown together with the session if a person reads it. */
+  /** Shown together with the session id on a terminal. */
   #modelText: string | undefined;
 
-  /** `prepared`: the session as far as it is known; `newId`: its id until then. */
+  /** `prepared`: the session once it is known; `newId`: its id until then. */
   constructor(
     context: CommandContext,
     flags: RunFlags,
@@ -218,12 +220,12 @@ export class RunTeller {
     this.#style = styleFor(stderr.isTerminal, environment);
     if (stderr.isTerminal && environment["TERM"] !== "dumb")
       this.#waiting = new WaitingLine(stderr, this.#style, () => process.stderr.columns || 80);
-    const aside = (output: Output): Output => this.#waiting?.over(output) ?? output;
-    this.context = { ...context, stdout: aside(stdout), stderr: aside(stderr) };
+    const withWaitingLine = (output: Output): Output => this.#waiting?.over(output) ?? output;
+    this.context = { ...context, stdout: withWaitingLine(stdout), stderr: withWaitingLine(stderr) };
     const { outputFormat, partialMessages } = flags;
     const sessionId = (): string => prepared()?.sessionId ?? newId;
     if (outputFormat !== "text")
-      this.#reporter = new JsonReporter(
+      this.#json = new JsonReporter(
         this.context.stdout,
         sessionId,
         outputFormat === "stream-json",
@@ -249,7 +251,7 @@ export class RunTeller {
       this.#lines = await import("../terminal/line-drawer.ts");
   }
 
-  get #place(): LinePlace {
+  get #linePlace(): LinePlace {
     const { environment } = this.context;
     return { environment, isStyled: true, columns: () => process.stderr.columns || 80 };
   }
@@ -258,67 +260,67 @@ export class RunTeller {
     const { stdout, stderr } = this.context;
     if (this.#lines === undefined || !stderr.isTerminal) return;
     this.#session = session;
-    const [isLive, told] = [this.#isLive, this.#told];
+    const [isLive, shown] = [this.#isLive, this.#shownNotices];
     // If the answer is shown live, both are terminals: a single stream keeps the order.
     const write = (text: string): void => (isLive ? stdout : stderr).write(text);
     const { LineDrawer } = this.#lines;
-    this.#drawer = new LineDrawer({ ...this.#place, write, isLive, told }, session.view.items);
+    this.#drawer = new LineDrawer({ ...this.#linePlace, write, isLive, told: shown }, session.view.items);
     session.onChange(() => {
       this.#waiting?.follow(session.view);
-      if (!this.#isHeld) this.#drawer?.draw(session.view.items);
+      if (!this.#isPaused) this.#drawer?.draw(session.view.items);
     });
   }
 
   /** Leaves the terminal to a question until the returned function is called. */
-  #hold(): () => void {
-    this.#isHeld = true;
+  #pause(): () => void {
+    this.#isPaused = true;
     this.#waiting?.clear();
     return () => {
-      this.#isHeld = false;
+      this.#isPaused = false;
       this.#drawer?.draw(this.#session?.view.items ?? []);
     };
   }
 
   /** Writes the first line; later calls write none. */
   begin(cwd: string, session: CodingSession | undefined): void {
-    this.#reporter?.begin({ cwd, ...initFacts(session?.info, this.#flags) });
+    this.#json?.begin({ cwd, ...initFacts(session?.info, this.#flags) });
     const { stderr } = this.context;
     if (session !== undefined && stderr.isTerminal) this.say(this.#startText(session));
     if (session !== undefined && canAsk(stderr, this.#flags.outputFormat))
-      answerQuestions(session, { ...this.#place, hold: () => this.#hold() });
+      answerQuestions(session, { ...this.#linePlace, hold: () => this.#pause() });
     if (session !== undefined) this.#follow(session);
     for (const notice of session?.notices ?? []) {
-      if (notice.code === "untrusted") this.#reporter?.untrusted(notice.folder, notice.items);
-      else if (notice.code === "repaired") this.#reporter?.repair(notice.repairs, notice.path);
+      if (notice.code === "untrusted") this.#json?.untrusted(notice.folder, notice.items);
+      else if (notice.code === "repaired") this.#json?.repair(notice.repairs, notice.path);
     }
   }
 
   event(event: AgentEvent): void {
     this.#log?.(event);
     if (this.#waiting !== undefined)
-      this.#beat ??= setInterval(() => {
-        if (!this.#isHeld) this.#waiting?.draw();
-      }, BEAT_MS).unref();
+      this.#redraw ??= setInterval(() => {
+        if (!this.#isPaused) this.#waiting?.draw();
+      }, REDRAW_MS).unref();
     const note = this.context.stderr.isTerminal ? undefined : lineOf(event);
     if (note !== undefined) this.say(note);
-    this.#reporter?.event(event);
+    this.#json?.event(event);
   }
 
   end(outcome: Outcome): void {
-    clearInterval(this.#beat);
-    this.#beat = undefined;
+    clearInterval(this.#redraw);
+    this.#redraw = undefined;
     this.#waiting?.clear();
     this.#drawer?.end(this.#session?.view.items ?? []);
-    if (this.#reporter !== undefined) this.#reporter.end(outcome);
+    if (this.#json !== undefined) this.#json.end(outcome);
     // The text of a finish tool was not streamed.
     else if ((!this.#isLive || outcome.stopReason === "finish_tool") && outcome.text !== "")
       this.context.stdout.write(this.#shownText(outcome.text));
   }
 
-  /** The answer, if it was not shown while being written. */
+  /** The answer, unless it was streamed. */
   #shownText(answer: string): string {
     if (this.#lines !== undefined && isForReader(this.context, this.#flags))
-      return new this.#lines.LineWriter(this.#place).answer(answer);
+      return new this.#lines.LineWriter(this.#linePlace).answer(answer);
     const text = this.context.stdout.isTerminal ? terminalText(answer) : answer;
     return text.endsWith("\n") ? text : `${text}\n`;
   }
@@ -326,7 +328,7 @@ export class RunTeller {
   advise(outcome: Outcome, model: string | undefined): void {
     this.#summarise(outcome);
     const proof = evidenceText(outcome.evidence);
-    if (this.#reporter === undefined && proof !== "") this.say(terminalLine(proof, 500));
+    if (this.#json === undefined && proof !== "") this.say(terminalLine(proof, 500));
     if (outcome.error !== undefined && outcome.code === "error_during_execution") {
       const place = { settings: this.#prepared()?.settings, model };
       this.say(`${explainError(outcome.error, place)}${goOnText(outcome.goOn)}`);
@@ -335,12 +337,12 @@ export class RunTeller {
 
   notice(notice: Notice): void {
     const { stderr } = this.context;
-    this.#told.add(notice);
+    this.#shownNotices.add(notice);
     if (notice.code === "permission") {
       const text = terminalLine(withHiddenShown(noticeText(notice)), 2_000);
       if (canAsk(stderr, this.#flags.outputFormat)) stderr.write(`${this.#style.dim(`  ${text}`)}\n`);
     } else if (notice.code === "model_chosen" && stderr.isTerminal) this.#modelText = noticeText(notice);
-    else if (notice.code !== "model_chosen" || this.#isNews(notice)) this.say(noticeText(notice));
+    else if (notice.code !== "model_chosen" || this.#mentionsModel(notice)) this.say(noticeText(notice));
   }
 
   /** Writes a message to standard error, with secrets removed. */
@@ -369,15 +371,15 @@ export class RunTeller {
     return !this.#flags.session.keep ? model : `${model}; session ${id.slice(0, SHOWN_ID)}`;
   }
 
-  /** A program is told which model is used and why, unless the model was named explicitly. */
-  #isNews({ why, source }: Extract<Notice, { readonly code: "model_chosen" }>): boolean {
-    const said = this.#prepared()?.settings.config.values.model;
-    const isNamed = said !== undefined && said !== LOCAL_MODEL;
+  /** Off a terminal the model is mentioned unless it was named explicitly. */
+  #mentionsModel({ why, source }: Extract<Notice, { readonly code: "model_chosen" }>): boolean {
+    const configured = this.#prepared()?.settings.config.values.model;
+    const isNamed = configured !== undefined && configured !== LOCAL_MODEL;
     return why === "resumed" || (source !== undefined && !isNamed);
   }
 }
 
-/** A note reported wherever standard error goes; undefined for most events. */
+/** The note for an event, wherever standard error goes; undefined for most events. */
 function lineOf(event: AgentEvent): string | undefined {
   const notice = noticeOf(event);
   if (notice?.level === "warning") return noticeText(notice);
@@ -386,14 +388,13 @@ function lineOf(event: AgentEvent): string | undefined {
   return phraseText({ code: "compacted", before, after, method }, tokensText);
 }
 
-/** Milliseconds between two updates of what is awaited. */
-const BEAT_MS = 1_000;
+const REDRAW_MS = 1_000;
 /** Characters of a session's id that suffice to resume it. */
 const SHOWN_ID = 8;
 
 /** True if the answer is shown while it is written: a person sees both streams, and it is not a value. */
 function isLive(context: CommandContext, flags: RunFlags): boolean {
-  // Text from the phases belongs to the work on the answer, and the last text need not be the answer.
+  // Text of the phases is not the answer, and the last text need not be it either.
   if (flags.config.pattern === "plan" || flags.config.pattern === "reflection") return false;
   return context.stderr.isTerminal && isForReader(context, flags);
 }
@@ -415,7 +416,7 @@ function initFacts(info: SessionInfo | undefined, { config }: RunFlags): object 
   return { ...names, skills, agents, slash_commands, mcp_servers, permissionMode, sandbox };
 }
 
-/** The words that readers of the first line know. */
+/** The status names that readers of the `init` line know. */
 const INIT_STATUS: { readonly [status in McpServerView["status"]]: string } = {
   connected: "connected",
   connecting: "pending",
@@ -424,7 +425,7 @@ const INIT_STATUS: { readonly [status in McpServerView["status"]]: string } = {
   disabled: "disabled",
 };
 
-/** Throws `invalid_argument` before any work if the answer's file is certain not to be writable. */
+/** Throws `invalid_argument` before any work if the answer's file is certainly not writable. */
 function assertWritable(path: string, cwd: string): void {
   const target = resolve(cwd, path);
   try {
@@ -438,20 +439,10 @@ function assertWritable(path: string, cwd: string): void {
   }
 }
 
-/** Writes the answer. Returns the error message, if any. */
-function writeLastMessage(path: string, cwd: string, text: string): string | undefined {
-  try {
-    writeFileSync(resolve(cwd, path), text.endsWith("\n") ? text : `${text}\n`);
-    return undefined;
-  } catch (error) {
-    return `--output-last-message: the answer could not be written: ${errorMessage(error)}`;
-  }
-}
-
 /** Shorter waits, in milliseconds, are not shown. */
-const QUIET_MS = 1_000;
-/** Maximum characters for what is awaited: the time follows it. */
-const MAX_WHAT = 60;
+const MIN_WAIT_MS = 1_000;
+/** Leaves room for the time that follows. */
+const MAX_SUBJECT_CHARS = 60;
 
 /**
  * One line on a terminal that shows what a run is waiting for and for how long. Each {@link draw} overwrites
@@ -462,7 +453,7 @@ export class WaitingLine {
   readonly #dim: Style["dim"];
   readonly #width: () => number;
   readonly #now: () => number;
-  #what = "";
+  #subject = "";
   #since = 0;
   #isDrawn = false;
   #view: SessionView | undefined;
@@ -479,20 +470,20 @@ export class WaitingLine {
     this.#now = now;
   }
 
-  /** Takes what the run waits for from a session; if unchanged, the time keeps counting. */
+  /** Follows a session; the time keeps counting while the subject is unchanged. */
   follow(view: SessionView): void {
     this.#view = view;
-    const what = waitOf(view, Number.POSITIVE_INFINITY);
-    if (what === this.#what) return;
+    const what = waitSubject(view, Number.POSITIVE_INFINITY);
+    if (what === this.#subject) return;
     this.clear();
-    this.#what = what;
+    this.#subject = what;
     this.#since = this.#now();
   }
 
   draw(): void {
     const waitedMs = this.#now() - this.#since;
-    if (this.#view === undefined || this.#what === "" || waitedMs < QUIET_MS) return;
-    const what = terminalLine(waitOf(this.#view, Date.now()), MAX_WHAT);
+    if (this.#view === undefined || this.#subject === "" || waitedMs < MIN_WAIT_MS) return;
+    const what = terminalLine(waitSubject(this.#view, Date.now()), MAX_SUBJECT_CHARS);
     const text = fitColumns(`… ${what} · ${Math.floor(waitedMs / 1_000)} s`, Math.max(1, this.#width() - 1));
     this.#output.write(`\r\u001B[K${this.#dim(text)}`);
     this.#isDrawn = true;
@@ -522,8 +513,7 @@ export class WaitingLine {
   }
 }
 
-/** The thing a run is waiting for; empty while a person is asked or nothing runs. */
-function waitOf({ run, state, items }: SessionView, now: number): string {
+function waitSubject({ run, state, items }: SessionView, now: number): string {
   if (run === undefined || state === "waiting") return "";
   if (run.retry !== undefined) return retryText(run.retry, now);
   const [first, ...more] = items.filter((item) => item.type === "tool" && item.state === "running");

@@ -103,7 +103,7 @@ function resultLine(entry: ToolResultEntry): OutputLine {
   };
 }
 
-/** A line for programs without its `session_id` and `uuid`; `schema/events.json` describes each one. */
+/** A line without its `session_id` and `uuid`; `schema/events.json` describes each one. */
 interface OutputLine {
   readonly type: string;
   readonly [field: string]: unknown;
@@ -127,11 +127,11 @@ function lineBlocks(blocks: readonly ContentBlock[]): readonly object[] {
         return { type: "tool_use", id: block.id, name: block.name, input: block.input };
       case "tool_result": {
         const { tool_use_id, content, is_error } = block;
-        const told = typeof content === "string" ? content : lineBlocks(content);
+        const inner = typeof content === "string" ? content : lineBlocks(content);
         return {
           type: "tool_result",
           tool_use_id,
-          content: told,
+          content: inner,
           ...(is_error === true ? { is_error } : {}),
         };
       }
@@ -150,7 +150,7 @@ function lineUsage(usage: Usage) {
   };
 }
 
-/** The Anthropic names of finish reasons for any wire; others mean a truncated answer. */
+/** Finish reasons by their Anthropic names, for any wire; others mean a truncated answer. */
 const STOP_REASONS: { readonly [reason in FinishReason["unified"]]?: string } = {
   stop: "end_turn",
   tool_use: "tool_use",
@@ -171,7 +171,7 @@ function stopReasonOf({ unified }: FinishReason): string | null {
 class PartialEvents {
   #begun = false;
   /** The open block: its index in the answer, and its index among the blocks reported so far. */
-  #block: { readonly index: number; readonly place: number } | undefined;
+  #block: { readonly index: number; readonly reportedIndex: number } | undefined;
   #blocks = 0;
 
   lines(event: AgentEvent, model: string): readonly OutputLine[] {
@@ -235,21 +235,21 @@ class PartialEvents {
     }
     if (this.#block?.index !== index) {
       events.push(...this.#closeBlock());
-      this.#block = { index, place: this.#blocks++ };
-      events.push({ type: "content_block_start", index: this.#block.place, content_block: start });
+      this.#block = { index, reportedIndex: this.#blocks++ };
+      events.push({ type: "content_block_start", index: this.#block.reportedIndex, content_block: start });
     }
     if (delta !== undefined) events.push(this.#delta(delta));
     return events;
   }
 
   #delta(delta: object): OutputLine {
-    return { type: "content_block_delta", index: this.#block?.place ?? 0, delta };
+    return { type: "content_block_delta", index: this.#block?.reportedIndex ?? 0, delta };
   }
 
   #closeBlock(): readonly OutputLine[] {
     const open = this.#block;
     this.#block = undefined;
-    return open === undefined ? [] : [{ type: "content_block_stop", index: open.place }];
+    return open === undefined ? [] : [{ type: "content_block_stop", index: open.reportedIndex }];
   }
 
   #reset(): void {
@@ -281,12 +281,12 @@ export class JsonReporter {
 
   /** Call before the first event; later calls are ignored. */
   begin(facts: object): void {
-    if (!this.#begun) this.#tell({ type: "system", subtype: "init", ...facts });
+    if (!this.#begun) this.#writeStreamed({ type: "system", subtype: "init", ...facts });
     this.#begun = true;
   }
 
   repair({ damaged, droppedResults, interrupted }: RepairReport, file: string): void {
-    this.#tell({
+    this.#writeStreamed({
       type: "system",
       subtype: "journal_repair",
       file,
@@ -297,8 +297,8 @@ export class JsonReporter {
   }
 
   untrusted(folder: string, leftOut: readonly LeftOut[]): void {
-    const left = leftOut.map(({ kind, path, does }) => ({ kind, path, does }));
-    this.#tell({ type: "system", subtype: "untrusted", folder, left_out: left });
+    const items = leftOut.map(({ kind, path, does }) => ({ kind, path, does }));
+    this.#writeStreamed({ type: "system", subtype: "untrusted", folder, left_out: items });
   }
 
   event(event: AgentEvent): void {
@@ -311,7 +311,7 @@ export class JsonReporter {
     this.#events = new EventLines({ partial: this.#partial });
   }
 
-  #tell(line: OutputLine): void {
+  #writeStreamed(line: OutputLine): void {
     if (this.#isStream) this.#write(line);
   }
 
@@ -325,12 +325,12 @@ export class JsonReporter {
 
 function endLine({ code, error, output, text, turns, cost, ...outcome }: Outcome): OutputLine {
   const models = outcome.models.map(({ model, usage, costUsd }) => {
-    const words = lineUsage(usage);
+    const tokens = lineUsage(usage);
     const used = {
-      inputTokens: words.input_tokens,
-      outputTokens: words.output_tokens,
-      cacheReadInputTokens: words.cache_read_input_tokens,
-      cacheCreationInputTokens: words.cache_creation_input_tokens,
+      inputTokens: tokens.input_tokens,
+      outputTokens: tokens.output_tokens,
+      cacheReadInputTokens: tokens.cache_read_input_tokens,
+      cacheCreationInputTokens: tokens.cache_creation_input_tokens,
       costUSD: costUsd ?? null,
     };
     return [model, used];

@@ -18,9 +18,9 @@ interface PromptSources {
 }
 
 /**
- * Reads the prompt of a run. Words are joined by blanks; a single word `@FILE` stands for the file's text;
- * `-` alone reads the prompt from standard input. Other piped input precedes the words, between `<stdin>`
- * marks; without words it is the prompt. Throws `invalid_argument` if there is none.
+ * Reads the prompt of a run. Words are joined by blanks; a single word `@FILE` is replaced by the file's
+ * text; `-` alone reads the prompt from standard input. Other piped input precedes the words, between
+ * `<stdin>` marks; without words it is the prompt. Throws `invalid_argument` if there is none.
  */
 async function readPrompt({ words, stdin, cwd, onNotice }: PromptSources): Promise<string> {
   if (words.includes("-")) {
@@ -28,15 +28,15 @@ async function readPrompt({ words, stdin, cwd, onNotice }: PromptSources): Promi
       throw misuse(
         '"-" reads the whole prompt from standard input. Leave the other words out, or leave "-" out.',
       );
-    return notEmpty(await readStdin(stdin), "Standard input is empty");
+    return requireText(await readStdin(stdin), "Standard input is empty");
   }
   const text = words.length === 1 ? textOrFile(words[0] ?? "", { what: "the prompt", cwd }) : words.join(" ");
   const given = text.trim() !== "";
   if (words.length > 0 && !given) throw misuse('The prompt is empty. Say what to do: nano-agent -p "…"');
-  if (stdin === "terminal") return notEmpty(text, "There is no prompt");
+  if (stdin === "terminal") return requireText(text, "There is no prompt");
   const silent = "standard input stayed silent and was left alone; use </dev/null to start at once";
   const piped = await readStdin(stdin, given ? () => onNotice(silent) : undefined);
-  if (piped.trim() === "") return notEmpty(text, "There is no prompt, and standard input is empty");
+  if (piped.trim() === "") return requireText(text, "There is no prompt, and standard input is empty");
   return given ? `<stdin>\n${piped.replace(/\n$/, "")}\n</stdin>\n\n${text}` : piped;
 }
 
@@ -65,7 +65,7 @@ export function readTextFile(
   const absolute = resolve(cwd, path);
   let file: number;
   try {
-    // Non-blocking, to notice a pipe in the file's place instead of waiting for it.
+    // Non-blocking, so that a pipe is noticed instead of waited for.
     file = openSync(absolute, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     throw misuse(`The file for ${what} cannot be read: ${errorMessage(error)}. Name a readable text file.`, {
@@ -89,7 +89,7 @@ export function readTextFile(
   }
 }
 
-function notEmpty(text: string, complaint: string): string {
+function requireText(text: string, complaint: string): string {
   if (text.trim() !== "") return text;
   throw misuse(`${complaint}. Say what to do: nano-agent -p "…", or pipe a text in. See nano-agent --help.`);
 }
@@ -141,12 +141,12 @@ async function readStream(onSilence: (() => void) | undefined): Promise<Buffer> 
   const chunks: Buffer[] = [];
   let bytes = 0;
   let isSilent = false;
-  const leaveAlone = (): void => {
+  const ignoreStdin = (): void => {
     isSilent = true;
     onSilence?.();
     stdin.destroy();
   };
-  const silence = onSilence === undefined ? undefined : setTimeout(leaveAlone, SILENCE_MS);
+  const silence = onSilence === undefined ? undefined : setTimeout(ignoreStdin, SILENCE_MS);
   try {
     for await (const chunk of stdin as AsyncIterable<Buffer>) {
       clearTimeout(silence);

@@ -41,19 +41,19 @@ export interface ParsedOptions {
 }
 
 /** The options a command line may have, and how errors in it are made. */
-interface OptionReader {
+interface OptionSyntax {
   readonly options: readonly CommandOption[];
   readonly fail: (what: string) => Error;
 }
 
-/** Stands for an omitted value. It cannot be typed: an empty value is an error. */
+/** Represents an omitted value. It cannot be typed: an empty value is an error. */
 export const NO_VALUE = "\0";
 
 /**
  * Parses a command line. Throws the error made by `fail` for an unknown option (with the nearest one), a
  * missing or superfluous value, and a value not among its choices.
  */
-export function readOptions(args: readonly string[], table: OptionReader): ParsedOptions {
+export function readOptions(args: readonly string[], table: OptionSyntax): ParsedOptions {
   const { options } = table;
   const { tokens } = parseArgs({
     args: withEmptyValues(args, options),
@@ -85,7 +85,7 @@ export function readOptions(args: readonly string[], table: OptionReader): Parse
 export function oneOf<const T extends string>(
   text: string,
   choices: readonly T[],
-  { name, fail }: { readonly name: string; readonly fail: OptionReader["fail"] },
+  { name, fail }: { readonly name: string; readonly fail: OptionSyntax["fail"] },
 ): T {
   const found = choices.find((choice) => choice === text);
   if (found !== undefined) return found;
@@ -127,7 +127,7 @@ interface OptionToken {
 
 function readOption(
   { name, rawName, value, inlineValue = false }: OptionToken,
-  { options, fail }: OptionReader,
+  { options, fail }: OptionSyntax,
 ): { readonly name: string; readonly value: string } {
   const option = optionAt(`--${name}`, options);
   if (option === undefined) {
@@ -139,11 +139,11 @@ function readOption(
     throw fail(`${rawName} takes no value. Leave "=${value}" out.`);
   }
   if (isOptional(option)) {
-    // Most likely an unset variable: treated as omitted, it would resume a different session.
+    // Most likely an unset variable. Treated as omitted, it would resume a different session.
     if (value === "") throw fail(`${rawName} is followed by an empty text. Leave it out, or name a value.`);
     return { name: option.name, value: value ?? NO_VALUE };
   }
-  // A value spelled like one of our options was most likely forgotten.
+  // A value spelled like an option was most likely forgotten.
   if (value === undefined || (!inlineValue && optionAt(value, options) !== undefined))
     throw fail(`${rawName} needs a value: ${rawName} ${option.value}.`);
   if (option.choices !== undefined) oneOf(value, option.choices, { name: option.name, fail });

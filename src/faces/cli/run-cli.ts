@@ -22,10 +22,10 @@ export async function runCli(args: readonly string[]): Promise<number> {
     stdout: standardOutput(1),
     stderr: standardOutput(2),
   };
-  const lost: string[] = [];
+  const writeErrors: string[] = [];
   context.stdout.onBroken(({ code, message }: NodeJS.ErrnoException) => {
     // A reader that has seen enough (`| head -1`) misses nothing; a full disk has lost output.
-    if (code !== "EPIPE") lost.push(message);
+    if (code !== "EPIPE") writeErrors.push(message);
   });
   const code = await dispatch(context, args).catch((thrown: unknown) => {
     const error = toNanoAgentError(withGoneFolder(thrown), "internal");
@@ -33,9 +33,9 @@ export async function runCli(args: readonly string[]): Promise<number> {
     return exitCodeOfError(error.code);
   });
   await context.stdout.drain();
-  for (const problem of lost) say(context, `standard output: ${problem}`);
+  for (const problem of writeErrors) say(context, `standard output: ${problem}`);
   await context.stderr.drain();
-  return lost.length > 0 && code === EXIT.done ? EXIT.failed : code;
+  return writeErrors.length > 0 && code === EXIT.done ? EXIT.failed : code;
 }
 
 async function dispatch(context: CommandContext, args: readonly string[]): Promise<number> {
@@ -68,7 +68,7 @@ async function dispatch(context: CommandContext, args: readonly string[]): Promi
   return runHeadless(context, run);
 }
 
-/** True if a person is at both ends and no option asks for output for programs. */
+/** True if both ends are a terminal and no option asks for output for programs. */
 function isInteractive(run: RunFlags): boolean {
   const forPrograms =
     run.print || run.outputFormat !== "text" || run.jsonSchema !== undefined || run.outputFile !== undefined;
@@ -89,11 +89,11 @@ async function runCommand(
   const commands: { readonly [name: string]: Command | undefined } = await import("./small-commands.ts");
   const run = commands[command.name.replaceAll(/-(\w)/g, (_all, letter: string) => letter.toUpperCase())];
   if (run === undefined) throw toNanoAgentError(`The command ${command.name} cannot be loaded.`, "internal");
-  return run({ ...context, ...call }).catch(asOfCommand);
+  return run({ ...context, ...call }).catch(rethrowForCommand);
 }
 
-/** Only a run can do without a session. */
-function asOfCommand(thrown: unknown): never {
+/** Only a run works without a session. */
+function rethrowForCommand(thrown: unknown): never {
   if (!isNanoAgentError(thrown, "journal")) throw thrown;
   const { code, message, details } = thrown;
   throw new NanoAgentError(code, withoutUnkept(message), { cause: thrown, details });
@@ -110,7 +110,7 @@ async function showHelp({ stdout }: CommandContext): Promise<number> {
  * request. Throws `invalid_argument` with what was probably meant. `isForced`: the words follow `--`.
  */
 export function assertNoCommand(words: readonly string[], isForced: boolean): void {
-  const hint = isForced ? undefined : meantBy(words);
+  const hint = isForced ? undefined : suggestionFor(words);
   if (hint === undefined) return;
   const isLate = COMMANDS.some(({ name }) => name === words[0]);
   const what = isLate ? "is not a command behind an option" : "is not a command";
@@ -120,33 +120,35 @@ export function assertNoCommand(words: readonly string[], isForced: boolean): vo
   );
 }
 
-function meantBy(words: readonly string[]): string | undefined {
+function suggestionFor(words: readonly string[]): string | undefined {
   const [first = "", second] = words.map((word) => word.toLowerCase());
   if (first === "help" && second !== undefined)
-    return meantBy(words.slice(1))?.replace("nano-agent", "nano-agent help");
-  // A slash command or a question is not a typo.
+    return suggestionFor(words.slice(1))?.replace("nano-agent", "nano-agent help");
+  // Slash commands and questions are not typos.
   if (!/^[a-z-]+$/.test(first)) return undefined;
-  if (second === undefined && isSlip(first, "version")) return "nano-agent --version";
-  const command = COMMANDS.find(({ name }) => isSlip(first, name));
+  if (second === undefined && isTypoOf(first, "version")) return "nano-agent --version";
+  const command = COMMANDS.find(({ name }) => isTypoOf(first, name));
   if (command === undefined || second === undefined) return command && `nano-agent ${command.name}`;
-  return callMeant(command, words);
+  return suggestedCall(command, words);
 }
 
-/** A command with an action and its arguments; undefined where the words may be a sentence. */
-function callMeant({ name: meant, actions }: CommandSpec, words: readonly string[]): string | undefined {
+/** A command with an action and arguments; undefined if the words may be a sentence. */
+function suggestedCall({ name: meant, actions }: CommandSpec, words: readonly string[]): string | undefined {
   const [first = "", second = ""] = words.map((word) => word.toLowerCase());
-  const named = actions.find(({ name }) => name !== undefined && isSlip(second, name));
+  const named = actions.find(({ name }) => name !== undefined && isTypoOf(second, name));
   const unnamed = meant === first ? actions.find(({ name }) => name === undefined) : undefined;
   const action = named ?? unnamed;
   const rest = words.slice(named === undefined ? 1 : 2);
-  // Ids, files, numbers and quoted commands are words that no sentence has.
+  // Ids, files, numbers and quoted commands do not occur in sentences.
   const isCall = rest.every((word) => /[^a-z]|^[a-f]+$/i.test(word));
   if (action === undefined || !isCall || rest.length > action.words.length) return undefined;
   return ["nano-agent", meant, action.name ?? [], rest.map(shellArgument)].flat().join(" ");
 }
 
-/** True for the name, also with a letter missing, added or swapped: a replaced letter makes another word. */
-function isSlip(word: string, name: string): boolean {
+/**
+ * True for the name, or for it with a letter missing, added or swapped. A replaced letter makes another word.
+ */
+function isTypoOf(word: string, name: string): boolean {
   const sorted = (letters: string): string => [...letters].sort().join("");
   if (word === name || Math.abs(word.length - name.length) > 1) return word === name;
   const isNear = word.length === name.length ? sorted(word) === sorted(name) : word.length > 3;

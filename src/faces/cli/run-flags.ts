@@ -30,7 +30,7 @@ export interface RunFlags {
   readonly addDirs: readonly string[];
   readonly session: SessionFlags;
   readonly mcp: McpSources;
-  /** The settings among the options, with the keys of a config file; texts may still be `@FILE`. */
+  /** The settings given as options, by config key; texts may still be `@FILE`. */
   readonly config: ConfigFile;
 }
 
@@ -62,9 +62,9 @@ export function readRunFlags(flags: ParsedOptions): RunFlags {
     inputFormat,
     partialMessages,
     verbose: flags.has("--verbose"),
-    jsonSchema: named(flags, "--json-schema"),
-    outputFile: named(flags, "--output-last-message"),
-    cwd: named(flags, "--cwd"),
+    jsonSchema: nonEmptyValue(flags, "--json-schema"),
+    outputFile: nonEmptyValue(flags, "--output-last-message"),
+    cwd: nonEmptyValue(flags, "--cwd"),
     addDirs: flags.list("--add-dir").map((folder) => notEmpty(folder, "--add-dir")),
     session: readSessionFlags(flags),
     mcp: {
@@ -103,7 +103,7 @@ function settingOf(flags: ParsedOptions, setting: DescribedSchema): unknown {
   if (flag === undefined || text === undefined) return undefined;
   if (flag.value === undefined) return flag.negates !== true;
   const choices = (setting.items ?? setting).enum;
-  if (setting.type === "array") return choices === undefined ? texts : words(texts, name, choices);
+  if (setting.type === "array") return choices === undefined ? texts : listedWords(texts, name, choices);
   if (choices !== undefined) return oneOf(text, choices, { name, fail: misuse });
   const read = readOption(text, jsonSchema(setting));
   if ("value" in read) return read.value;
@@ -111,13 +111,13 @@ function settingOf(flags: ParsedOptions, setting: DescribedSchema): unknown {
 }
 
 /** Words of a closed list, which may be joined by commas. */
-function words(texts: readonly string[], name: string, options: readonly string[]): readonly string[] {
+function listedWords(texts: readonly string[], name: string, options: readonly string[]): readonly string[] {
   return texts
     .flatMap((text) => text.split(","))
     .map((text) => oneOf(text.trim(), options, { name, fail: misuse }));
 }
 
-function named(flags: ParsedOptions, name: `--${string}`): string | undefined {
+function nonEmptyValue(flags: ParsedOptions, name: `--${string}`): string | undefined {
   const text = flags.text(name);
   return text === undefined ? undefined : notEmpty(text, name);
 }
@@ -129,7 +129,7 @@ function notEmpty(text: string, name: `--${string}`): string {
 }
 
 interface SessionFlags {
-  /** False: nothing of the run is kept on disk. */
+  /** False: nothing of the run is stored. */
   readonly keep: boolean;
   readonly sessionId: string | undefined;
   readonly resume: ResumeOptions | undefined;
@@ -189,12 +189,12 @@ interface SessionOrigin {
 export function sessionOptionsOf(flags: RunFlags, origin: SessionOrigin): CodingSessionOptions {
   const { config, addDirs, mcp, session, cwd: folder } = flags;
   const { cwd, environment, newId: sessionId } = origin;
-  const there = folder === undefined ? "" : ` -C ${shellArgument(cwd)}`;
+  const folderOption = folder === undefined ? "" : ` -C ${shellArgument(cwd)}`;
   const { keep, resume } = session;
   return {
     ...defined({ cwd, addDirs, environment, mcp, sessionId, keep, resume }),
     settings: withPromptFiles(config, cwd),
-    goOnCommand: (options) => `nano-agent -p ${options}${there} "…"`,
+    goOnCommand: (options) => `nano-agent -p ${options}${folderOption} "…"`,
   };
 }
 

@@ -1,4 +1,4 @@
-// One lazy module for all of these: each module loaded separately adds a shared chunk to load.
+// One lazy module for all of them: each separately loaded module adds a shared chunk.
 import type { Command } from "./command-call.ts";
 
 export { completion } from "./commands/completion.ts";
@@ -13,8 +13,6 @@ export { acp, serve } from "./commands/server-commands.ts";
 export { sessions } from "./commands/sessions.ts";
 export { config, doctor, importSettings } from "./commands/settings-commands.ts";
 export { redo, undo } from "./commands/undo.ts";
-
-// Most starts of the program need no database.
 
 /** `nano-agent worker`: processes durable runs until a signal ends it. */
 export const worker: Command = async (call) => (await import("./commands/durable.ts")).runWorker(call);

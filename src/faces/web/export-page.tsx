@@ -29,7 +29,7 @@ import { TimelinePicture } from "./pictures/timeline-view.tsx";
 import { Facts } from "./text/controls.tsx";
 import { StateMark } from "./text/icons.tsx";
 
-/** Replaces the frame that fills a window. */
+/** Overrides the layout that fills a window. */
 const STYLE =
   "main{max-width:1040px;margin:0 auto;padding:16px}main>section>h2{margin:32px 0 12px}.talk{max-width:none;padding:0}.picture-row{display:none}main .facts dd{text-align:left}main>header{margin-bottom:24px}.sideways{overflow-x:auto;margin-top:16px}.t td{padding-right:16px}";
 
@@ -39,8 +39,9 @@ export function exportPage(content: SessionContent, pageStyle: string): string {
   for (const entry of content.entries) feed.apply({ type: "entry", entry });
   feed.apply({ type: "passing", passing: { type: "ready" } });
   const { view } = feed.now;
-  const asked = view.items.find((item) => item.type === "user");
-  const title = terminalLine(asked?.text ?? "", 160) || `Session ${terminalLine(content.sessionId, 200)}`;
+  const firstMessage = view.items.find((item) => item.type === "user");
+  const title =
+    terminalLine(firstMessage?.text ?? "", 160) || `Session ${terminalLine(content.sessionId, 200)}`;
   return pageOf(title, <Page {...{ content, title, view }} />, pageStyle);
 }
 
@@ -56,7 +57,7 @@ export function evaluationPage(content: EvaluationContent, pageStyle: string): s
 function pageOf(title: string, body: VNode, pageStyle: string): string {
   const style = `${pageStyle}${STYLE}`;
   const policy = `default-src 'none'; style-src 'sha256-${hash("sha256", style, "base64")}'; base-uri 'none'; form-action 'none'`;
-  const head = still(
+  const head = renderStatic(
     <head>
       <meta charset="utf-8" />
       <meta http-equiv="Content-Security-Policy" content={policy} />
@@ -66,7 +67,7 @@ function pageOf(title: string, body: VNode, pageStyle: string): string {
     </head>,
   );
   const withStyle = head.replace("</head>", () => `<style>${style}</style></head>`);
-  return `<!doctype html>\n<html lang="en">${withStyle}<body>${still(body)}</body></html>\n`;
+  return `<!doctype html>\n<html lang="en">${withStyle}<body>${renderStatic(body)}</body></html>\n`;
 }
 
 type RenderOptions = typeof options & { readonly errorBoundaries?: boolean };
@@ -75,7 +76,7 @@ type RenderOptions = typeof options & { readonly errorBoundaries?: boolean };
  * Static markup without control characters: buttons that name something become text, other controls are
  * removed.
  */
-function still(node: VNode): string {
+function renderStatic(node: VNode): string {
   const before = { ...(options as RenderOptions) };
   Object.assign(options, { errorBoundaries: true });
   options.vnode = (vnode) => {
@@ -250,9 +251,9 @@ interface TaskProps {
 }
 
 function TaskRuns({ task, title, runs }: TaskProps): VNode {
-  const counting = runs.filter(counts);
-  const solved = counting.filter((run) => run.solved).length;
-  const isSolved = solved === counting.length && solved > 0;
+  const countedRuns = runs.filter(counts);
+  const solved = countedRuns.filter((run) => run.solved).length;
+  const isSolved = solved === countedRuns.length && solved > 0;
   return (
     <details class="step" open={!isSolved}>
       <summary>
@@ -260,7 +261,7 @@ function TaskRuns({ task, title, runs }: TaskProps): VNode {
         <span class="v">{title}</span>
         <span class="mono cut">{task}</span>
         <span class="meta num">
-          {solved} of {counting.length}
+          {solved} of {countedRuns.length}
         </span>
       </summary>
       <div class="sideways">

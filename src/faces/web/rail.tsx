@@ -10,15 +10,15 @@ import { Icon, type IconName, Logo, StateMark } from "./text/icons.tsx";
 import { startNew } from "./use-keys.ts";
 import { useLoaded, useReader } from "./work.tsx";
 
-interface Opens {
+interface OpenActions {
   readonly find: () => void;
   readonly settings: () => void;
   readonly keys: () => void;
 }
 
-const SHOWN_IN_RAIL = 8;
+const MAX_NEIGHBOURS = 8;
 
-export function Rail({ route, find, settings, keys }: Opens & { readonly route: Route }): VNode {
+export function Rail({ route, find, settings, keys }: OpenActions & { readonly route: Route }): VNode {
   const words = useWords();
   return (
     <nav class="rail" aria-label={words.mainMenu}>
@@ -34,11 +34,11 @@ export function Rail({ route, find, settings, keys }: Opens & { readonly route: 
       <Item
         icon="list"
         to={{ type: "sessions" }}
-        isHere={route.type === "sessions" && route.cwd === undefined}
+        isCurrent={route.type === "sessions" && route.cwd === undefined}
       >
         {words.sessions}
       </Item>
-      <Item icon="bars" to={{ type: "stats" }} isHere={route.type === "stats"}>
+      <Item icon="bars" to={{ type: "stats" }} isCurrent={route.type === "stats"}>
         {words.statistics}
       </Item>
       {route.type === "session" ? <Neighbours id={route.id} /> : <Folders route={route} />}
@@ -57,7 +57,7 @@ export function Rail({ route, find, settings, keys }: Opens & { readonly route: 
   );
 }
 
-export function TopBar({ waiting, find, settings }: Opens & { readonly waiting: number }): VNode {
+export function TopBar({ waiting, find, settings }: OpenActions & { readonly waiting: number }): VNode {
   const words = useWords();
   const button = (icon: IconName, name: string, onClick: () => void): VNode => (
     <Button icon={icon} look="bare icon" name={name} onClick={onClick} />
@@ -82,7 +82,7 @@ export function TopBar({ waiting, find, settings }: Opens & { readonly waiting: 
   );
 }
 
-/** A panel above the page, until it is left with Escape or a click outside. */
+/** A panel above the page. Escape or a click outside closes it. */
 export function Sheet({
   name,
   close,
@@ -126,14 +126,14 @@ function Brand(): VNode {
 interface ItemProps {
   readonly icon: IconName;
   readonly to: Route;
-  readonly isHere: boolean;
+  readonly isCurrent: boolean;
   readonly count?: number;
   readonly children: ComponentChildren;
 }
 
-function Item({ icon, to, isHere, count, children }: ItemProps): VNode {
+function Item({ icon, to, isCurrent, count, children }: ItemProps): VNode {
   return (
-    <a class="item" href={hrefOf(to)} aria-current={isHere ? "page" : undefined}>
+    <a class="item" href={hrefOf(to)} aria-current={isCurrent ? "page" : undefined}>
       <Icon name={icon} />
       <span class="cut">{children}</span>
       {count !== undefined && <span class="num">{count}</span>}
@@ -141,7 +141,7 @@ function Item({ icon, to, isHere, count, children }: ItemProps): VNode {
   );
 }
 
-/** The folders with sessions, those with most first. A single one leaves nothing to choose. */
+/** The folders with sessions, largest first. Hidden if there is only one. */
 function Folders({ route }: { readonly route: Route }): VNode | null {
   const words = useWords();
   const reader = useReader();
@@ -159,7 +159,7 @@ function Folders({ route }: { readonly route: Route }): VNode | null {
           key={key}
           icon="folder"
           to={key === here ? { type: "sessions" } : { type: "sessions", cwd: key }}
-          isHere={key === here}
+          isCurrent={key === here}
           count={sessions}
         >
           {terminalLine(folderName(key), 80)}
@@ -169,13 +169,13 @@ function Folders({ route }: { readonly route: Route }): VNode | null {
   );
 }
 
-/** Next to an open session: current activity, and the newest sessions of its folder. */
+/** Next to an open session: running sessions, and the newest of its folder. */
 function Neighbours({ id }: { readonly id: string }): VNode {
   const words = useWords();
   const all = useLiveSessions().page?.sessions ?? [];
   const cwd = all.find((each) => each.id === id)?.cwd;
   const live = all.filter(({ state }) => state !== "idle");
-  const others = all.filter((each) => each.state === "idle" && each.cwd === cwd).slice(0, SHOWN_IN_RAIL);
+  const others = all.filter((each) => each.state === "idle" && each.cwd === cwd).slice(0, MAX_NEIGHBOURS);
   const list = (name: string, sessions: readonly ListedSession[]): VNode | false =>
     sessions.length > 0 && (
       <>

@@ -20,12 +20,12 @@ export type Route =
 export function parseRoute(fragment: string): Route {
   const [first = "", id = "", view = "chat", entry = ""] = fragment.replace(/^#?\/?/, "").split("/");
   if (first === "stats") return { type: first };
-  const known = SESSION_VIEWS.find((each) => each === view);
+  const knownView = SESSION_VIEWS.find((each) => each === view);
   const decoded = decodedPart(id);
   if (first === "folder" && decoded !== "") return { type: "sessions", cwd: decoded };
-  if (first !== "sessions" || decoded === "" || known === undefined) return { type: "sessions" };
-  const wanted = decodedPart(entry);
-  return { type: "session", id: decoded, view: known, ...(wanted === "" ? {} : { entry: wanted }) };
+  if (first !== "sessions" || decoded === "" || knownView === undefined) return { type: "sessions" };
+  const entryId = decodedPart(entry);
+  return { type: "session", id: decoded, view: knownView, ...(entryId === "" ? {} : { entry: entryId }) };
 }
 
 export function hrefOf(route: Route): string {

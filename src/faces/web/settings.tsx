@@ -6,24 +6,24 @@ import { useLiveSessions } from "./sessions/live-sessions.ts";
 import { Segments } from "./text/controls.tsx";
 import { useLoaded, useReader } from "./work.tsx";
 
-interface Chosen {
+interface StoredSettings {
   readonly language: "system" | Language;
   readonly theme: "system" | "light" | "dark";
   readonly keys: "on" | "off";
   readonly notify: "off" | "on";
 }
 
-type Setting = keyof Chosen;
+type Setting = keyof StoredSettings;
 
 /** The choices for each setting, the default first. */
-const CHOICES: { readonly [S in Setting]: readonly [Chosen[S], ...Chosen[S][]] } = {
+const CHOICES: { readonly [S in Setting]: readonly [StoredSettings[S], ...StoredSettings[S][]] } = {
   language: ["system", ...LANGUAGES],
   theme: ["system", "light", "dark"],
   keys: ["on", "off"],
   notify: ["off", "on"],
 };
 
-export interface Settings extends Chosen {
+export interface Settings extends StoredSettings {
   readonly set: (setting: Setting, choice: string) => void;
 }
 
@@ -41,38 +41,38 @@ export function useSettings(): Settings {
 
 /** The settings stored in the browser, applied to the document, and the resulting language. */
 export function useStoredSettings(): { readonly settings: Settings; readonly language: Language } {
-  const [chosen, setChosen] = useState<Chosen>(() => ({
-    language: chosenOf("language"),
-    theme: chosenOf("theme"),
-    keys: chosenOf("keys"),
-    notify: chosenOf("notify"),
+  const [stored, setStored] = useState<StoredSettings>(() => ({
+    language: storedChoice("language"),
+    theme: storedChoice("theme"),
+    keys: storedChoice("keys"),
+    notify: storedChoice("notify"),
   }));
-  const language = chosen.language === "system" ? languageFor(navigator.languages) : chosen.language;
-  const { theme } = chosen;
+  const language = stored.language === "system" ? languageFor(navigator.languages) : stored.language;
+  const { theme } = stored;
   useLayoutEffect(() => {
     document.documentElement.lang = language === "zh" ? "zh-CN" : language;
     if (theme === "system") delete document.documentElement.dataset["theme"];
     else document.documentElement.dataset["theme"] = theme;
   }, [language, theme]);
   const set = (setting: Setting, choice: string): void => {
-    setChosen({ ...chosen, [setting]: choice });
+    setStored({ ...stored, [setting]: choice });
     try {
       localStorage.setItem(setting, choice);
     } catch {
       // The browser stores nothing for pages: the choice lasts while the page is open.
     }
   };
-  return { settings: { ...chosen, set }, language };
+  return { settings: { ...stored, set }, language };
 }
 
-function chosenOf<S extends Setting>(setting: S): Chosen[S] {
-  const [usual, ...others]: readonly [Chosen[S], ...Chosen[S][]] = CHOICES[setting];
+function storedChoice<S extends Setting>(setting: S): StoredSettings[S] {
+  const [byDefault, ...others]: readonly [StoredSettings[S], ...StoredSettings[S][]] = CHOICES[setting];
   try {
     const stored = localStorage.getItem(setting);
-    return others.find((option) => option === stored) ?? usual;
+    return others.find((option) => option === stored) ?? byDefault;
   } catch {
     // The browser stores nothing for pages.
-    return usual;
+    return byDefault;
   }
 }
 

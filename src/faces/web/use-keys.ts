@@ -2,8 +2,11 @@ import { useEffect } from "preact/hooks";
 import { useSettings } from "./settings.tsx";
 
 /** True if a key types text, or belongs to the focused element. */
-export function isTyping({ target }: KeyboardEvent): boolean {
-  return target instanceof Element && target.closest("input, textarea, select, [role=dialog]") !== null;
+export function isTyping({ target, key }: KeyboardEvent): boolean {
+  const buttons = key === " " ? ", button, a, summary" : "";
+  return (
+    target instanceof Element && target.closest(`input, textarea, select, [role=dialog]${buttons}`) !== null
+  );
 }
 
 /** Actions of single keys; uppercase letters require Shift. */
@@ -30,10 +33,10 @@ export function useKeys(actions: KeyActions): void {
 /** Goes to the box for a new session, filled with text. */
 export function startNew(text = ""): void {
   if (!/^#?\/?(?:folder\/|$)/.test(location.hash)) location.hash = "#/";
-  const focus = (left: number): void => {
+  const focus = (framesLeft: number): void => {
     const box = document.querySelector<HTMLTextAreaElement>("[data-new-session]");
     if (box === null) {
-      if (left > 0) requestAnimationFrame(() => focus(left - 1));
+      if (framesLeft > 0) requestAnimationFrame(() => focus(framesLeft - 1));
       return;
     }
     box.focus();

@@ -2,8 +2,9 @@ import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Reader, ServerProblem } from "../../server/create-reader.ts";
 import { terminalLine } from "../../view/safe-text.ts";
-import { SessionPage, usePictures } from "./conversation/session-page.tsx";
+import { SessionPage } from "./conversation/session-page.tsx";
 import { LanguageContext, useWords } from "./language/language.ts";
+import { Statistics } from "./pictures/stats-view.tsx";
 import { Rail, Sheet, TopBar } from "./rail.tsx";
 import { goTo, parseRoute, type Route } from "./route.ts";
 import { Find } from "./sessions/find.tsx";
@@ -13,7 +14,7 @@ import { KeyList, SettingsContext, SettingsForm, useSettings, useStoredSettings 
 import { Button } from "./text/controls.tsx";
 import { Logo } from "./text/icons.tsx";
 import { moveRow, startNew, useKeys } from "./use-keys.ts";
-import { Skeleton, useReader, useWork, WorkLine } from "./work.tsx";
+import { useReader } from "./work.tsx";
 
 export function WebPage(): VNode {
   const { settings, language } = useStoredSettings();
@@ -49,7 +50,7 @@ function Frame(): VNode {
   });
   const waiting = useWaiting(live);
   if (access === "refused") return <SignIn enter={enter} />;
-  const opens = {
+  const openActions = {
     find: () => setOpen("find"),
     settings: () => setOpen("settings"),
     keys: () => setOpen("keys"),
@@ -60,13 +61,13 @@ function Frame(): VNode {
         {words.skip}
       </a>
       <div class="app">
-        <Rail route={route} {...opens} />
+        <Rail route={route} {...openActions} />
         <main id="main" tabIndex={-1} ref={main} data-place={route.type}>
-          <TopBar waiting={waiting} {...opens} />
-          {access === "granted" && <Place route={route} />}
+          <TopBar waiting={waiting} {...openActions} />
+          {access === "granted" && <PageContent route={route} />}
         </main>
       </div>
-      {open === "find" && <Find close={close} {...opens} />}
+      {open === "find" && <Find close={close} {...openActions} />}
       {open === "settings" && (
         <Sheet name={words.settings} close={close}>
           <SettingsForm />
@@ -152,43 +153,34 @@ function focusMain(event: Event, main: HTMLElement | null): void {
   main?.focus();
 }
 
-/** A person who changes place by keyboard continues at the start of the new place. */
+/** Moves the focus to the new page, so that a keyboard user continues at its start. */
 function useFocusOnChange(main: { readonly current: HTMLElement | null }, route: Route): void {
-  const place =
+  const page =
     route.type === "session"
       ? `${route.id} ${route.view}`
       : `${route.type} ${route.type === "sessions" ? (route.cwd ?? "") : ""}`;
-  const before = useRef(place);
+  const before = useRef(page);
   // Runs before the next key can arrive.
   useLayoutEffect(() => {
-    if (before.current === place) return;
-    before.current = place;
+    if (before.current === page) return;
+    before.current = page;
     main.current?.focus({ preventScroll: true });
     // A conversation opens at its end.
     if (route.type !== "session" || route.view !== "chat") scrollTo(0, 0);
-  }, [place]);
+  }, [page]);
 }
 
-/** The statistics are loaded together with the pictures. */
-function LazyStatistics(): VNode {
-  const work = useWork();
-  const pictures = usePictures(work);
-  if (pictures !== undefined) return <pictures.Statistics />;
-  return <div class="wide">{work.said === undefined ? <Skeleton /> : <WorkLine work={work} />}</div>;
-}
-
-function Place({ route }: { readonly route: Route }): VNode {
+function PageContent({ route }: { readonly route: Route }): VNode {
   switch (route.type) {
     case "sessions":
       return <SessionList cwd={route.cwd} />;
     case "stats":
-      return <LazyStatistics />;
+      return <Statistics />;
     case "session":
       return <SessionPage key={route.id} route={route} />;
   }
 }
 
-/** The token in the fragment of an address; undefined if there is none. */
 export function tokenIn(fragment: string): string | undefined {
   const token = new URLSearchParams(fragment.replace(/^#/, "")).get("token");
   return token === null || token === "" ? undefined : token;
@@ -231,7 +223,6 @@ export async function accessWith(reader: Reader, token: string | undefined): Pro
   }
 }
 
-/** The current route; the component is redrawn when it changes. */
 function useRoute(): Route {
   const [fragment, setFragment] = useState(location.hash);
   useEffect(() => {

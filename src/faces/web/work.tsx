@@ -12,7 +12,7 @@ export interface Announcement {
   readonly text: string;
 }
 
-/** Runs requested actions and keeps their outcome to be shown. */
+/** Runs actions and stores their outcome for display. */
 export interface Work {
   readonly said: Announcement | undefined;
   readonly say: (text: string) => void;
@@ -21,7 +21,7 @@ export interface Work {
   readonly attempt: <T>(work: () => Promise<T>) => Promise<T | undefined>;
 }
 
-/** An error in words for the page's user: a restarted server has another token. */
+/** The message to show for an error. After a restart the server has another token. */
 export function faultText(error: unknown, words: Words): string {
   return error instanceof ServerProblem && error.status === 401 ? words.signInFirst : errorMessage(error);
 }
@@ -80,17 +80,17 @@ export function useReader(): Reader {
   return useContext(ReaderContext);
 }
 
-/** The value loaded last; loaded again when the inputs change. A failure keeps the old value. */
+/** The newest loaded value; reloaded when the inputs change. A failure keeps the old value. */
 export function useLoaded<T>(load: () => Promise<T | undefined>, inputs: readonly unknown[]): T | undefined {
   const [value, setValue] = useState<T>();
   useEffect(() => {
-    let isLeft = false;
-    const take = (loaded?: T): void => {
-      if (!isLeft && loaded !== undefined) setValue(loaded);
+    let isUnmounted = false;
+    const accept = (loaded?: T): void => {
+      if (!isUnmounted && loaded !== undefined) setValue(loaded);
     };
-    load().then(take, () => take());
+    load().then(accept, () => accept());
     return () => {
-      isLeft = true;
+      isUnmounted = true;
     };
   }, inputs);
   return value;

@@ -7,7 +7,7 @@ import { createPolicy, type PolicyCall, type PolicyDecision } from "../../../per
 import { parseRules } from "../../../permission/rule.ts";
 
 /** Defaults for a line. */
-interface Base {
+interface LineDefaults {
   readonly cwd: string;
   readonly home: string;
 }
@@ -21,7 +21,7 @@ const MAX_LINE = 64 * 1024 * 1024;
  * `workspace` is a folder or a list of folders, default `cwd`; `sandbox` tells whether a sandbox works,
  * default false. A malformed line is answered with `error`, never with a decision. Never throws.
  */
-export function checkLine(line: string, base: Base): CheckedLine {
+export function checkLine(line: string, base: LineDefaults): CheckedLine {
   if (line.length > MAX_LINE) return { error: `The line is longer than ${MAX_LINE} characters.` };
   const parsed = safeParse(line);
   if (!parsed.ok) return { error: `The line is not JSON: ${parsed.error}` };
@@ -61,7 +61,7 @@ interface Line extends PolicyCall {
   readonly sandbox?: boolean;
 }
 
-function decide(given: unknown, base: Base): CheckedLine {
+function decide(given: unknown, base: LineDefaults): CheckedLine {
   const value = isRecord(given)
     ? Object.fromEntries(Object.entries(given).filter(([, field]) => field !== null))
     : given;
@@ -70,8 +70,8 @@ function decide(given: unknown, base: Base): CheckedLine {
   const line = value as Line;
   // Ignoring a misspelt key could permit more; other unknown keys belong to the caller.
   const names = Object.keys(KEYS);
-  const stray = Object.keys(line).find((key) => !names.includes(key) && nearest(key, names) !== undefined);
-  if (stray !== undefined) throw unknownKey(stray, names);
+  const misspelt = Object.keys(line).find((key) => !names.includes(key) && nearest(key, names) !== undefined);
+  if (misspelt !== undefined) throw unknownKey(misspelt, names);
   const { tool, input, cwd = base.cwd } = line;
   const policy = createPolicy({
     rules: line.rules === undefined ? [] : parseRules(line.rules, "rules"),

@@ -10,13 +10,13 @@ export async function completion({ stdout, ...call }: CommandCall): Promise<numb
   return EXIT.done;
 }
 
-interface CompletionPlace {
+interface CompletionContext {
   readonly after: string;
   readonly words: readonly { readonly name: string }[];
   readonly options: readonly CommandOption[];
 }
 
-function completionPlaces(): readonly CompletionPlace[] {
+function completionContexts(): readonly CompletionContext[] {
   const below = COMMANDS.flatMap(({ name, actions }) => {
     const named = actions.flatMap((action) =>
       action.name === undefined ? [] : { ...action, name: action.name },
@@ -39,7 +39,7 @@ function optionsOf({ options, runOptions }: CommandAction): readonly CommandOpti
 }
 
 function casesOf(assign: (words: string) => string): string {
-  const lines = completionPlaces().map(({ after, words, options }) => {
+  const lines = completionContexts().map(({ after, words, options }) => {
     const names = [...words, ...options].map(({ name }) => name);
     return `    '${after}') ${assign(names.join(" "))} ;;`;
   });
@@ -48,7 +48,7 @@ function casesOf(assign: (words: string) => string): string {
 
 /** The cases of a shell script for values: one per option with choices, after its place. */
 function valueCasesOf(assign: (words: string) => string): string {
-  const lines = completionPlaces().flatMap(({ after, options }) =>
+  const lines = completionContexts().flatMap(({ after, options }) =>
     options.flatMap(({ name, choices }) =>
       choices === undefined ? [] : `    '${after} ${name}') ${assign(choices.join(" "))} ;;`,
     ),

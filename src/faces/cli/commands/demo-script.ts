@@ -13,7 +13,7 @@ export const DEMO_SCRIPT: readonly ScriptStep[] = [
     calls("bash", { command: "node --test" }),
   ],
   (request) =>
-    unless(lastResult(request).includes("250"), request, [
+    answerIf(lastResult(request).includes("250"), request, [
       says(
         "Two tests fail, both with milliseconds: 250ms comes out as 15000000, which is 250 minutes. I look at the parser, and at what else uses the units.",
       ),
@@ -21,7 +21,7 @@ export const DEMO_SCRIPT: readonly ScriptStep[] = [
       calls("grep", { pattern: "UNITS", path: "src", mode: "content" }),
     ]),
   (request) =>
-    unless(lastResult(request).includes("UNITS"), request, [
+    answerIf(lastResult(request).includes("UNITS"), request, [
       says(
         "The pattern offers m before ms, so the s of ms is never reached. The longer unit has to come first.",
       ),
@@ -31,12 +31,12 @@ export const DEMO_SCRIPT: readonly ScriptStep[] = [
       }),
     ]),
   (request) =>
-    unless(!lastFailed(request), request, [
+    answerIf(!lastFailed(request), request, [
       says("Now the tests again."),
       calls("bash", { command: "node --test" }),
     ]),
   (request) =>
-    unless(!lastFailed(request), request, [
+    answerIf(!lastFailed(request), request, [
       says(
         `Fixed in ${FAULTY_FILE}: the alternatives of the pattern were tried in order, and "m" matched before "ms" could. With "ms" first, 250ms is 250 again, and all tests pass.`,
       ),
@@ -45,7 +45,7 @@ export const DEMO_SCRIPT: readonly ScriptStep[] = [
 
 type Answer = Exclude<ScriptStep, (...args: never[]) => unknown>;
 
-function unless(asExpected: boolean, request: ModelRequest, answer: Answer): Answer {
+function answerIf(asExpected: boolean, request: ModelRequest, answer: Answer): Answer {
   return asExpected
     ? answer
     : says(

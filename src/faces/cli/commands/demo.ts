@@ -46,15 +46,15 @@ const COLUMNS = 100;
 export async function demo(call: CommandCall): Promise<number> {
   const project = new ScratchProject(DEMO_PROJECT);
   const environment = demoEnvironment(call.environment);
-  const show = new DemoRun({ ...call, environment }, project);
+  const demoRun = new DemoRun({ ...call, environment }, project);
   try {
-    return await show.run();
+    return await demoRun.run();
   } finally {
     if (!call.has("--keep")) project.remove();
   }
 }
 
-/** Ensures that commands find `node`, and that tests run inside other tests report only to us. */
+/** Ensures that commands find `node`, and that tests inside other tests report only here. */
 function demoEnvironment(environment: Environment): Environment {
   const { NODE_TEST_CONTEXT: _context, ...rest } = environment;
   const own = dirname(process.execPath);
@@ -97,14 +97,14 @@ class DemoRun {
     const { wantsPlain } = await import("../../terminal/open-screen.ts");
     const hasScreen = stdout.isTerminal && isTerminal(0) && !wantsPlain(environment);
     if (hasScreen) {
-      this.#opening(true);
+      this.#printIntro(true);
       await this.#onScreen();
     } else {
       const prepared = await this.#prepare((notice) => {
         if (notice.code !== "model_chosen") say(this.#call, noticeText(notice));
       });
       const session = await prepared.open();
-      this.#opening(false);
+      this.#printIntro(false);
       try {
         await this.#watch(session);
       } finally {
@@ -112,9 +112,9 @@ class DemoRun {
       }
     }
     const { isPassed, output } = await this.#project.test(this.#call.environment, this.#stop);
-    const touchedTests = this.#project.touchedTests();
-    this.#verdict(isPassed, output, touchedTests);
-    this.#closing();
+    const touchedTests = this.#project.changedTests();
+    this.#printTestResult(isPassed, output, touchedTests);
+    this.#printOutro();
     const done = isPassed && touchedTests.length === 0 && !this.#stop.aborted;
     return done ? EXIT.done : EXIT.failed;
   }
@@ -173,16 +173,16 @@ class DemoRun {
   get #source(): Pick<CodingSessionOptions, "environment" | "model"> {
     const { stdout } = this.#call;
     // The undo data goes with the scratch folder.
-    const environment = { ...this.#call.environment, XDG_STATE_HOME: this.#project.aside };
+    const environment = { ...this.#call.environment, XDG_STATE_HOME: this.#project.stateFolder };
     if (this.#model !== undefined) return { environment, model: this.#model };
     const others = Object.entries(environment).filter(([name]) => !name.startsWith("NANO_AGENT_"));
     return {
-      environment: { ...Object.fromEntries(others), XDG_CONFIG_HOME: this.#project.aside },
+      environment: { ...Object.fromEntries(others), XDG_CONFIG_HOME: this.#project.stateFolder },
       model: scriptedModel(stdout.isTerminal ? DELAY_MS : 0),
     };
   }
 
-  #opening(hasScreen: boolean): void {
+  #printIntro(hasScreen: boolean): void {
     const { bold, dim, yellow } = this.#style;
     const about =
       this.#model === undefined
@@ -198,7 +198,7 @@ class DemoRun {
     this.#write(bold("nano-agent demo"), ...about, place, ...how, "");
   }
 
-  #verdict(isPassed: boolean, output: string, touchedTests: readonly string[]): void {
+  #printTestResult(isPassed: boolean, output: string, touchedTests: readonly string[]): void {
     const { bold, green, red } = this.#style;
     const lines = output.trimEnd().split("\n").slice(-MAX_LINES).map(terminalText);
     this.#write("", bold("The tests, run once more by the demo itself (node --test)"), ...lines);
@@ -207,7 +207,7 @@ class DemoRun {
       this.#write(red(`${touchedTests.join(", ")} was changed, so these results prove nothing.`));
   }
 
-  #closing(): void {
+  #printOutro(): void {
     const { dim } = this.#style;
     const { folder } = this.#project;
     const left = dim("The scratch copy is removed; --keep keeps it.");
@@ -222,8 +222,8 @@ class DemoRun {
   }
 }
 
-/** A person on the screen may keep talking. */
-const AFTERWARDS = Array.from({ length: 100 }, () =>
+/** The user may continue on the screen. */
+const LAST_ANSWERS = Array.from({ length: 100 }, () =>
   says(
     "My words are written beforehand, and these are the last. With a model of your own I can answer: leave with ctrl+d, and start `nano-agent` in a project of yours.",
   ),
@@ -231,7 +231,7 @@ const AFTERWARDS = Array.from({ length: 100 }, () =>
 
 /** A scripted model that answers at reading speed: it pauses before each piece of text or reasoning. */
 function scriptedModel(delayMs: number): Model {
-  const model = new ScriptedModel([...DEMO_SCRIPT, ...AFTERWARDS], { provider: "scripted", id: "demo" });
+  const model = new ScriptedModel([...DEMO_SCRIPT, ...LAST_ANSWERS], { provider: "scripted", id: "demo" });
   return {
     provider: model.provider,
     id: model.id,
@@ -254,7 +254,7 @@ const MAX_OUTPUT_BYTES = 1_000_000;
 class ScratchProject {
   readonly folder: string;
   /** A neighbouring empty folder for settings and state, out of the commands' reach. */
-  readonly aside: string;
+  readonly stateFolder: string;
   readonly #root: string;
   readonly #before: Files;
 
@@ -262,8 +262,8 @@ class ScratchProject {
     this.#before = files;
     this.#root = realpathSync(mkdtempSync(join(tmpdir(), "nano-agent-demo-")));
     this.folder = join(this.#root, "project");
-    this.aside = join(this.#root, "aside");
-    mkdirSync(this.aside);
+    this.stateFolder = join(this.#root, "aside");
+    mkdirSync(this.stateFolder);
     for (const [path, text] of Object.entries(files)) {
       const file = join(this.folder, path);
       mkdirSync(dirname(file), { recursive: true });
@@ -272,7 +272,7 @@ class ScratchProject {
   }
 
   /** Test files that were changed or deleted. */
-  touchedTests(): readonly string[] {
+  changedTests(): readonly string[] {
     return Object.entries(this.#before).flatMap(([path, text]) => {
       const file = join(this.folder, path);
       const isSame = existsSync(file) && readFileSync(file, "utf8") === text;

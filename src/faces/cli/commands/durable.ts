@@ -10,7 +10,7 @@ import {
   NanoAgentError,
   toNanoAgentError,
 } from "../../../core/base/errors.ts";
-import { isRecord } from "../../../core/base/json.ts";
+import { defined, isRecord } from "../../../core/base/json.ts";
 import { counted } from "../../../core/base/text.ts";
 import type { DurableRun, DurableState, FleetOptions, RunStatus } from "../../../durable/durable-run.ts";
 import { createFleet, type Fleet } from "../../../durable/fleet.ts";
@@ -22,6 +22,7 @@ import { type CommandCall, numberOf } from "../command-call.ts";
 import {
   answer,
   type CommandContext,
+  factLines,
   type Look,
   linePlace,
   lookOf,
@@ -45,15 +46,11 @@ const ACTIONS: { readonly [name: string]: (call: RunsCall) => Promise<void> } = 
     const state = call.text("--state") as DurableState | undefined;
     const agent = call.text("--agent");
     const limit = numberOf(call, "--limit", LIMIT) ?? 50;
-    const found = await call.fleet.list({
-      limit,
-      ...(state !== undefined && { state }),
-      ...(agent !== undefined && { agent }),
-    });
+    const found = await call.fleet.list({ limit, ...defined({ state, agent }) });
     answer(call, found.map(runJson), runTable(found, limit));
   },
   show: async (call) => {
-    const run = call.fleet.run(idOf(call));
+    const run = runOf(call);
     const status = await run.status();
     const entries = await firstEntries(run, status.entries);
     const { sessionLines } = await import("../../terminal/line-drawer.ts");
@@ -62,15 +59,15 @@ const ACTIONS: { readonly [name: string]: (call: RunsCall) => Promise<void> } = 
     answer(call, json, `${runLines(status, lookOf(call))}${conversation}`);
   },
   cancel: async (call) => {
-    const run = call.fleet.run(idOf(call));
+    const run = runOf(call);
     const { state, stopReason } = await run.status();
     await run.cancel(call.text("--reason"));
     const ended = `${run.id} had ended before (${stopReason ?? "unknown"}): there is nothing to cancel.`;
     call.stdout.write(`${state === "ended" ? ended : `Cancelled ${run.id}.`}\n`);
   },
   retry: async (call) => {
-    await call.fleet.run(idOf(call)).retry();
-    call.stdout.write(`${idOf(call)} is handed out again.\n`);
+    await runOf(call).retry();
+    call.stdout.write(`${call.words[0]} is handed out again.\n`);
   },
   approve: async (call) => {
     const [, callId = ""] = call.words;
@@ -78,9 +75,9 @@ const ACTIONS: { readonly [name: string]: (call: RunsCall) => Promise<void> } = 
     const isDenied = call.has("--deny");
     if (reason !== undefined && !isDenied)
       throw misuse("--reason says why a call is refused: give --deny with it.");
-    const no = reason === undefined ? { approved: false } : { approved: false, reason };
-    await call.fleet.run(idOf(call)).approve(callId, isDenied ? no : true);
-    call.stdout.write(`${isDenied ? "Refused" : "Approved"} ${callId} of ${idOf(call)}.\n`);
+    const no = { approved: false, ...defined({ reason }) };
+    await runOf(call).approve(callId, isDenied ? no : true);
+    call.stdout.write(`${isDenied ? "Refused" : "Approved"} ${callId} of ${call.words[0]}.\n`);
   },
 };
 
@@ -105,8 +102,8 @@ export async function aboutRuns(call: CommandCall): Promise<number> {
   }
 }
 
-function idOf({ words: [id = ""] }: CommandCall): string {
-  return id;
+function runOf({ fleet, words: [id = ""] }: RunsCall): DurableRun {
+  return fleet.run(id);
 }
 
 /** Maximum entries and steps of a run that are shown, the newest. */
@@ -146,7 +143,7 @@ function runTable(runs: readonly RunStatus[], limit: number): string {
     terminalLine(run.id, 40),
     ageText(Date.now() - run.createdAt),
     String(run.entries),
-    terminalLine(howItStands(run), 80),
+    terminalLine(statusText(run), 80),
   ]);
   const lines = [...tableLines([["STATE", "AGENT", "ID", "AGE", "ENTRIES", "STATUS"], ...rows])];
   if (runs.length === limit) lines.push(`The newest ${limit}; --limit shows more.`);
@@ -154,32 +151,28 @@ function runTable(runs: readonly RunStatus[], limit: number): string {
 }
 
 function runLines(status: RunStatus, { style }: Look): string {
-  const rows: readonly (readonly [name: string, value: string])[] = [
+  const lines = factLines([
     ["run", status.id],
     ["agent", status.agent],
     ["state", `${status.state}${status.worker === undefined ? "" : `, by ${status.worker}`}`],
-    ["how", howItStands(status)],
-    ["version", status.version ?? ""],
+    ["how", statusText(status)],
+    ["version", status.version],
     ["priority", status.priority === 0 ? "" : String(status.priority)],
     ["deadline", timeText(status.deadline) ?? ""],
     ["started", timeText(status.createdAt) ?? ""],
     ["ended", timeText(status.endedAt) ?? ""],
     ["lost", status.losses === 0 ? "" : `${counted(status.losses, "worker")} since it came further`],
-  ];
-  const lines = rows
-    .filter(([, value]) => value !== "")
-    .map(([name, value]) => `${name.padEnd(8)}  ${terminalLine(value, 300)}`);
-  for (const { callId, name, input, waitsFor, reason } of status.pending)
-    lines.push(
-      "",
-      `${style.bold("waits")} ${waitsFor === "approval" ? "for a yes" : "for its result"}: call ${terminalLine(callId, 80)}`,
-      `  ${terminalLine(`${name} ${JSON.stringify(input)}`, 300)}`,
-      ...(reason === undefined ? [] : [`  ${terminalLine(reason, 300)}`]),
-    );
-  return `${lines.join("\n")}\n`;
+  ]);
+  const pending = status.pending.flatMap(({ callId, name, input, waitsFor, reason }) => [
+    "",
+    `${style.bold("waits")} ${waitsFor === "approval" ? "for a yes" : "for its result"}: call ${terminalLine(callId, 80)}`,
+    `  ${terminalLine(`${name} ${JSON.stringify(input)}`, 300)}`,
+    ...(reason === undefined ? [] : [`  ${terminalLine(reason, 300)}`]),
+  ]);
+  return `${[...lines, ...pending].join("\n")}\n`;
 }
 
-/** The first `count` entries of a run: later ones are still to come. */
+/** Exactly `count` entries: later ones may not exist yet. */
 async function firstEntries(run: DurableRun, count: number): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
   if (count === 0) return entries;
@@ -187,7 +180,7 @@ async function firstEntries(run: DurableRun, count: number): Promise<readonly Jo
   return entries;
 }
 
-function howItStands({ state, pending, stopReason, error }: RunStatus): string {
+function statusText({ state, pending, stopReason, error }: RunStatus): string {
   if (state === "waiting") return `waits for ${pending.map(({ name }) => name).join(", ")}`;
   if (state !== "ended") return "";
   return error === undefined ? (stopReason ?? "") : `${stopReason}: ${error}`;
@@ -207,49 +200,37 @@ export async function runWorker(call: CommandCall): Promise<number> {
     what: "how many runs to work on at the same time, from 1",
   });
   using signals = new EndingSignals();
-  const opened = await Promise.race([opening(call, { file, concurrency }), signals.forced]);
-  return typeof opened === "string" ? SIGNAL_EXITS[opened] : await work(call, opened, signals);
+  const opened = await Promise.race([
+    loadWorkerConfig(file, currentFolder()).then(async (loaded) => {
+      const options = { ...loaded, ...defined({ concurrency }) };
+      return { options, fleet: await openFleet(call, file, options) };
+    }),
+    signals.forced,
+  ]);
+  if (typeof opened === "string") return SIGNAL_EXITS[opened];
+  call.stdout.write(`${startText(opened.options)}\n`);
+  // Releasing takes as long as the options allow; only a second signal cuts it short.
+  signals.allowGrace(Number.POSITIVE_INFINITY);
+  await untilAborted(signals.signal);
+  call.stdout.write("Releasing the runs in progress. Press again to quit immediately.\n");
+  const forced = await Promise.race([opened.fleet.close(), signals.forced]);
+  return forced === undefined ? EXIT.done : SIGNAL_EXITS[forced];
 }
 
-interface OpenedFleet {
-  readonly fleet: Fleet;
-  readonly options: FleetOptions;
-}
-
-async function opening(
-  context: CommandContext,
-  { file, concurrency }: { readonly file: string; readonly concurrency: number | undefined },
-): Promise<OpenedFleet> {
-  const given = await loadWorkerConfig(file, currentFolder());
-  const options = concurrency === undefined ? given : { ...given, concurrency };
+function openFleet(context: CommandContext, file: string, options: FleetOptions): Promise<Fleet> {
   const { databaseUrl } = options;
-  const fleet = await createFleet({
+  return createFleet({
     ...options,
     onWarning: (message) => {
       say(context, withoutPassword(message, databaseUrl));
       options.onWarning?.(message);
     },
   }).catch((error: unknown) => {
-    throw faultOf(file, error, databaseUrl);
+    throw configError(file, error, databaseUrl);
   });
-  return { fleet, options };
 }
 
-async function work(
-  context: CommandContext,
-  { fleet, options }: OpenedFleet,
-  signals: EndingSignals,
-): Promise<number> {
-  context.stdout.write(`${welcome(options)}\n`);
-  // Releasing takes as long as the options allow; only a second signal cuts it short.
-  signals.allowGrace(Number.POSITIVE_INFINITY);
-  await untilAborted(signals.signal);
-  context.stdout.write("Releasing the runs in progress. Press again to quit immediately.\n");
-  const forced = await Promise.race([fleet.close(), signals.forced]);
-  return forced === undefined ? EXIT.done : SIGNAL_EXITS[forced];
-}
-
-function welcome({
+function startText({
   agents = {},
   concurrency = 50,
   version = "1",
@@ -257,12 +238,12 @@ function welcome({
   dataDir,
 }: FleetOptions): string {
   const names = Object.keys(agents).join(", ");
-  const place = databaseUrl === undefined ? dataDir : shownUrl(databaseUrl);
+  const place = databaseUrl === undefined ? dataDir : printableUrl(databaseUrl);
   return `Working on ${names}: up to ${counted(concurrency, "run")} at the same time, version ${version}, from ${place}. Ctrl+C releases them.`;
 }
 
 /** An error whose message may be printed. Invalid options are an error in the file. */
-function faultOf(file: string, thrown: unknown, url: string | undefined): NanoAgentError {
+function configError(file: string, thrown: unknown, url: string | undefined): NanoAgentError {
   const error = toNanoAgentError(thrown);
   const message = withoutPassword(error.message, url);
   if (error.code === "invalid_argument") return invalidConfig(`${file}: ${message}`, { cause: error });
@@ -270,7 +251,7 @@ function faultOf(file: string, thrown: unknown, url: string | undefined): NanoAg
 }
 
 /** A printable database address: without its password and parameters. */
-function shownUrl(url: string): string {
+function printableUrl(url: string): string {
   const parts = /^([a-z][a-z\d+.-]*:\/\/)(?:([^/?#]*)@)?([^?#]*)/i.exec(url);
   if (parts === null) return "(an address that cannot be read)";
   const [, protocol = "", login, place = ""] = parts;
@@ -284,17 +265,17 @@ function withoutPassword(text: string, url: string | undefined): string {
   const [, login = ""] = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)@/i.exec(url) ?? [];
   const asParameter = [...url.matchAll(/[?&]password=([^&#]*)/gi)].map(([, value = ""]) => value);
   const inLogin = login.includes(":") ? [login.slice(login.indexOf(":") + 1)] : [];
-  const secrets = [...asParameter, ...inLogin].flatMap((secret) => [secret, decoded(secret)]);
+  const secrets = [...asParameter, ...inLogin].flatMap((secret) => [secret, decodeUri(secret)]);
   return [url, ...secrets]
     .filter((secret) => secret !== "")
-    .reduce((rest, secret) => rest.replaceAll(secret, secret === url ? shownUrl(url) : "***"), text);
+    .reduce((rest, secret) => rest.replaceAll(secret, secret === url ? printableUrl(url) : "***"), text);
 }
 
-function decoded(text: string): string {
+function decodeUri(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Keeps it as the user wrote it.
+    // Kept as the user wrote it.
     return text;
   }
 }
@@ -307,9 +288,9 @@ async function loadWorkerConfig(file: string, cwd: string): Promise<FleetOptions
   const path = resolve(cwd, file);
   if (!existsSync(path))
     throw invalidConfig(`There is no ${path}. Name a module whose default export is the options of a fleet.`);
-  const options = await unlessIdle(
+  const options = await rejectIfIdle(
     file,
-    loaded(path, file).then((exported) => given(file, exported)),
+    importDefault(path, file).then((exported) => resolveOptions(file, exported)),
   );
   if (!isRecord(options))
     throw invalidConfig(
@@ -332,7 +313,7 @@ async function loadWorkerConfig(file: string, cwd: string): Promise<FleetOptions
 }
 
 /** Rejects if nothing is left to do: the process would otherwise end without a message. */
-async function unlessIdle<T>(file: string, loading: Promise<T>): Promise<T> {
+async function rejectIfIdle<T>(file: string, loading: Promise<T>): Promise<T> {
   const idle = Promise.withResolvers<never>();
   const onIdle = (): void =>
     idle.reject(invalidConfig(`${file} is never loaded: it waits for something that does not come.`));
@@ -344,7 +325,7 @@ async function unlessIdle<T>(file: string, loading: Promise<T>): Promise<T> {
   }
 }
 
-async function loaded(path: string, file: string): Promise<unknown> {
+async function importDefault(path: string, file: string): Promise<unknown> {
   try {
     const module: { readonly default?: unknown } = await import(pathToFileURL(path).href);
     return module.default;
@@ -360,7 +341,7 @@ async function loaded(path: string, file: string): Promise<unknown> {
   }
 }
 
-async function given(file: string, exported: unknown): Promise<unknown> {
+async function resolveOptions(file: string, exported: unknown): Promise<unknown> {
   const isFunction = typeof exported === "function";
   try {
     const options = isFunction ? await (exported as () => unknown)() : exported;

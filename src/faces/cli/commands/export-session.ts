@@ -1,23 +1,17 @@
-import { lstatSync, readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { redactionFor } from "../../../coding/setup/confine.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { SessionState } from "../../../core/agent/state.ts";
 import { errorMessage, type Json, misuse } from "../../../core/base/errors.ts";
 import { fenced, type Redaction } from "../../../core/base/text.ts";
-import {
-  type ContentBlock,
-  type Message,
-  mapTexts,
-  type ProviderData,
-} from "../../../core/message/message.ts";
+import type { ContentBlock, Message } from "../../../core/message/message.ts";
 import { redactJson } from "../../../core/tool/tool-output.ts";
 import type { EvaluationContent } from "../../../evaluation/summarize.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
-import { replaceFile } from "../../../system/replace-file.ts";
 import { EXIT } from "../../../view/exit-code.ts";
-import { terminalText } from "../../../view/safe-text.ts";
+import { terminalLine, terminalText } from "../../../view/safe-text.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
 import { settingsHere } from "../command-context.ts";
 
@@ -31,10 +25,16 @@ export async function exportSession(call: SessionCall, { path }: SessionFile): P
   const { cwd, stdout } = call;
   const format = formatOf(call);
   const { config, environment } = await settingsHere(call);
-  const text = await exported(readSession(path), format, redactionFor(environment, config.values));
+  const content = readSession(path);
+  const entries = redactEntries(redactionFor(environment, config.values), content.entries);
+  const text = await exportText({ ...content, entries }, format);
   const file = call.text("--output");
-  if (file !== undefined) writePrivateFile(file, cwd, text);
-  else stdout.write(stdout.isTerminal && format !== "json" ? terminalText(text) : text);
+  if (file === undefined) stdout.write(stdout.isTerminal && format !== "json" ? terminalText(text) : text);
+  else {
+    const target = resolve(cwd, file);
+    writePrivateFile(target, text);
+    stdout.write(`Written to ${terminalLine(target, 1_000)}.\n`);
+  }
   return EXIT.done;
 }
 
@@ -47,19 +47,15 @@ function formatOf({ has, text }: CommandCall): Format {
   throw misuse("sessions export writes one format: markdown, json or html. Leave the others out.");
 }
 
-async function exported(
-  content: SessionContent,
-  format: Format,
-  redact: Redaction | undefined,
-): Promise<string> {
+async function exportText(content: SessionContent, format: Format): Promise<string> {
   if (format === "html") {
     const { exportPage, style } = await loadDrawings();
-    return exportPage({ ...content, entries: redactEntries(redact, content.entries) }, style);
+    return exportPage(content, style);
   }
   const state = new SessionState();
   for (const entry of content.entries) state.apply(entry);
   state.transcript.closeOpenCalls();
-  const messages = redactMessages(redact, state.transcript.messages);
+  const { messages } = state.transcript;
   if (format === "json") return `${JSON.stringify(asJson(content, state, messages), undefined, 2)}\n`;
   return asMarkdown(content, messages);
 }
@@ -69,7 +65,10 @@ interface Drawings {
   readonly evaluationPage: (content: EvaluationContent, pageStyle: string) => string;
 }
 
-/** Loads the functions that draw pages as files, and their style sheet. The build puts both next to us. */
+/**
+ * Loads the functions that render pages to files, and their style sheet. The build puts both next to this
+ * file.
+ */
 export async function loadDrawings(): Promise<Drawings & { readonly style: string }> {
   const web = new URL("../../web/", import.meta.url);
   const [, sheet = ""] = /href="([^"]+\.css)"/.exec(readFileSync(new URL("index.html", web), "utf8")) ?? [];
@@ -123,51 +122,6 @@ function blockMarkdown(block: ContentBlock): string {
   }
 }
 
-/**
- * A conversation to share, without secrets in what people, the model, tools and the provider said. Ids and
- * names of calls, and images, are kept.
- */
-export function redactMessages(
-  redaction: Redaction | undefined,
-  messages: readonly Message[],
-): readonly Message[] {
-  if (redaction === undefined) return messages;
-  return messages.map((message) => {
-    const content = (message.content as readonly ContentBlock[])
-      .map((block) => redactBlock(redaction, block))
-      .map((block) => redactProviderData(redaction, block));
-    return { ...message, content } as Message;
-  });
-}
-
-function redactBlock(redaction: Redaction, block: ContentBlock): ContentBlock {
-  switch (block.type) {
-    case "text":
-      return { ...block, text: redaction.text(block.text) };
-    case "thinking":
-      return { ...block, thinking: redaction.text(block.thinking) };
-    case "image":
-      return block;
-    case "tool_use":
-      return {
-        ...block,
-        input: redactJson(redaction, block.input as { readonly [key: string]: Json | undefined }),
-        ...(block.invalid_input === undefined
-          ? {}
-          : { invalid_input: { ...block.invalid_input, raw: redaction.text(block.invalid_input.raw) } }),
-      };
-    case "tool_result":
-      return { ...block, content: mapTexts(block.content, (text) => redaction.text(text)) };
-  }
-}
-
-/** Redacts provider data: a search, its sources, code the provider ran, and the reasoning again. */
-function redactProviderData(redaction: Redaction, block: ContentBlock): ContentBlock {
-  if (!("provider_data" in block) || block.provider_data === undefined) return block;
-  const data = redactJson(redaction, block.provider_data as unknown as Json) as unknown as ProviderData;
-  return { ...block, provider_data: data };
-}
-
 /** Redacts entries. The same text becomes the same everywhere, so calls keep their results. */
 function redactEntries(
   redaction: Redaction | undefined,
@@ -177,15 +131,13 @@ function redactEntries(
   return entries.map((entry) => redactJson(redaction, entry as unknown as Json) as unknown as JournalEntry);
 }
 
-/** Writes a file only the user can access (0600), replacing one with that name. */
-function writePrivateFile(path: string, cwd: string, text: string): void {
-  const target = resolve(cwd, path);
-  if (lstatSync(target, { throwIfNoEntry: false })?.isFile() === false)
-    throw misuse(`${target} is not a regular file. Name another file.`);
+/** Writes a new file only the user can access (0600). Throws `invalid_argument` if there is one already. */
+function writePrivateFile(path: string, text: string): void {
   try {
-    // A new file: another hard link to the old file keeps its contents.
-    replaceFile(target, text);
+    writeFileSync(path, text, { flag: "wx", mode: 0o600 });
   } catch (error) {
-    throw misuse(`${target} cannot be written: ${errorMessage(error)}.`, { cause: error });
+    const exists = error instanceof Error && "code" in error && error.code === "EEXIST";
+    if (exists) throw misuse(`${path} exists already. Name another file, or remove it first.`);
+    throw misuse(`${path} cannot be written: ${errorMessage(error)}.`, { cause: error });
   }
 }

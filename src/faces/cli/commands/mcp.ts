@@ -50,22 +50,22 @@ export async function mcp(call: CommandCall): Promise<number> {
     case "serve":
       return mcpServe(call, settings);
     case "login":
-      return mcpLogin(call, settings, await named(place));
+      return mcpLogin(call, settings, await namedServer(place));
     case "logout":
-      return mcpLogout(call, settings, await named(place));
+      return mcpLogout(call, settings, await namedServer(place));
     default:
       return list(place);
   }
 }
 
-interface Place {
+interface McpCall {
   readonly call: CommandCall;
   readonly settings: Settings;
 }
 
-async function list(place: Place): Promise<number> {
+async function list(place: McpCall): Promise<number> {
   const { call } = place;
-  const found = await servers(place);
+  const found = await findServers(place);
   return withHub(place, found.servers, async (hub) => {
     const statuses = hub.statuses();
     const rows = found.servers.flatMap((definition) => {
@@ -79,9 +79,9 @@ async function list(place: Place): Promise<number> {
   });
 }
 
-async function get(place: Place): Promise<number> {
+async function get(place: McpCall): Promise<number> {
   const { call } = place;
-  const definition = await named(place);
+  const definition = await namedServer(place);
   return withHub(place, [definition], async (hub) => {
     const [status] = hub.statuses();
     if (status === undefined) return EXIT.failed;
@@ -95,12 +95,12 @@ async function get(place: Place): Promise<number> {
   });
 }
 
-async function testServer(place: Place): Promise<number> {
+async function testServer(place: McpCall): Promise<number> {
   const { call, settings } = place;
   const { stdout } = call;
   const [, tool, json] = call.words;
   const input = argumentsOf(json);
-  const definition = await named(place);
+  const definition = await namedServer(place);
   return withHub(place, [definition], async (hub) => {
     const [status] = hub.statuses();
     if (status?.status !== "connected") {
@@ -121,8 +121,8 @@ async function testServer(place: Place): Promise<number> {
         typeof content === "string"
           ? content
           : content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join("\n");
-      const said = call.has("--json") ? JSON.stringify({ isError, content }) : text;
-      const shown = redact?.text(said) ?? said;
+      const output = call.has("--json") ? JSON.stringify({ isError, content }) : text;
+      const shown = redact?.text(output) ?? output;
       stdout.write(`${stdout.isTerminal ? terminalText(shown) : shown}\n`);
       return isError ? EXIT.failed : EXIT.done;
     } catch (error) {
@@ -149,7 +149,7 @@ function argumentsOf(json: string | undefined): object {
   throw misuse(`${JSON.stringify(json)} is not a JSON object. Write arguments as '{"name":"value"}'.`);
 }
 
-async function add({ call, settings }: Place): Promise<number> {
+async function add({ call, settings }: McpCall): Promise<number> {
   const { name, definition } = definitionFrom(call);
   const path = fileOf({ call, settings });
   const before = await saveServer(path, name, definition);
@@ -159,7 +159,7 @@ async function add({ call, settings }: Place): Promise<number> {
   return EXIT.done;
 }
 
-async function remove({ call, settings }: Place): Promise<number> {
+async function remove({ call, settings }: McpCall): Promise<number> {
   const [name = ""] = call.words;
   const path = fileOf({ call, settings });
   const before = await saveServer(path, name, undefined);
@@ -171,12 +171,12 @@ async function remove({ call, settings }: Place): Promise<number> {
   return EXIT.done;
 }
 
-function fileOf({ call, settings }: Pick<Place, "call" | "settings">): string {
+function fileOf({ call, settings }: Pick<McpCall, "call" | "settings">): string {
   return call.has("--project") ? projectServersFile(settings.cwd) : configPath(settings.paths);
 }
 
-/** The servers of the folder; reports faults and servers that await trust. */
-async function servers({ call, settings }: Place): Promise<FoundServers> {
+/** The servers of the folder; reports invalid definitions and servers that await trust. */
+async function findServers({ call, settings }: McpCall): Promise<FoundServers> {
   const found = await findMcpServers(settings);
   for (const fault of found.faults) say(call, faultText(fault));
   const { leftOut } = settings.trust;
@@ -185,9 +185,9 @@ async function servers({ call, settings }: Place): Promise<FoundServers> {
 }
 
 /** The server named by the first word. Throws `invalid_argument` if there is none. */
-async function named(place: Place): Promise<McpServerDefinition> {
+async function namedServer(place: McpCall): Promise<McpServerDefinition> {
   const [name = ""] = place.call.words;
-  const found = await servers(place);
+  const found = await findServers(place);
   const server = found.servers.find((each) => each.name === name);
   if (server !== undefined) return server;
   const names = found.servers.map((each) => each.name);
@@ -196,9 +196,9 @@ async function named(place: Place): Promise<McpServerDefinition> {
   );
 }
 
-/** Runs work with the servers, as far as they could be started. */
+/** Runs work with the servers that could be started. */
 async function withHub(
-  { call, settings }: Place,
+  { call, settings }: McpCall,
   definitions: readonly McpServerDefinition[],
   work: (hub: McpHub) => Promise<number>,
 ): Promise<number> {
@@ -228,7 +228,7 @@ async function mcpLogin(
   server: McpServerDefinition,
 ): Promise<number> {
   const { stdout, stderr, environment } = call;
-  const address = atAddress(server);
+  const address = asHttpServer(server);
   using signals = new EndingSignals();
   signals.allowGrace();
   const { logIn, proxiedFetch } = await import("../../../coding/mcp/mcp-client.ts");
@@ -252,12 +252,12 @@ async function mcpLogin(
 }
 
 function mcpLogout({ stdout }: CommandContext, { paths }: Settings, server: McpServerDefinition): number {
-  const isGone = removeLogin(atAddress(server), paths);
+  const isGone = removeLogin(asHttpServer(server), paths);
   stdout.write(isGone ? `Logged out of ${server.name}.\n` : `Nobody was logged in to ${server.name}.\n`);
   return EXIT.done;
 }
 
-function atAddress(server: McpServerDefinition): HttpServer {
+function asHttpServer(server: McpServerDefinition): HttpServer {
   if (server.type !== "stdio") return server;
   throw misuse(`The server ${server.name} is a program of this machine: there is nothing to log in to.`);
 }
@@ -277,7 +277,7 @@ function definitionFrom(call: CommandCall): { readonly name: string; readonly de
     throw misuse(
       `${JSON.stringify(name)} is not a name for a server: use letters, digits, ".", "_" and "-".`,
     );
-  const definition = url === undefined ? ofCommand(call) : ofAddress(call, url);
+  const definition = url === undefined ? commandServer(call) : httpServer(call, url);
   // Variables may be set later or elsewhere: only their form is checked.
   const place = { source: "mcp add", variables: new Proxy({}, ANY_VARIABLE) };
   const parsed = parseServer(name, definition, place);
@@ -290,25 +290,25 @@ const ANY_VARIABLE: ProxyHandler<{ readonly [name: string]: string }> = {
   getOwnPropertyDescriptor: () => ({ configurable: true, enumerable: true, value: "http" }),
 };
 
-function ofCommand({ behind, has, list }: CommandCall): object {
+function commandServer({ behind, has, list }: CommandCall): object {
   const [command, ...args] = behind;
   if (command === undefined)
     throw misuse("mcp add needs a URL, or behind -- a command: nano-agent mcp add NAME -- COMMAND…");
   for (const option of ["--header", "--transport"] as const)
     if (has(option)) throw misuse(`${option} is for a server at a URL. Leave it out.`);
-  const env = pairs(list("--env"), { option: "--env", sign: "=" });
+  const env = parsePairs(list("--env"), { option: "--env", sign: "=" });
   return { command, args, ...(Object.keys(env).length === 0 ? {} : { env }) };
 }
 
-function ofAddress({ behind, has, list, text }: CommandCall, url: string): object {
+function httpServer({ behind, has, list, text }: CommandCall, url: string): object {
   if (behind.length > 0) throw misuse("mcp add got a URL and a command. Leave one out.");
   if (has("--env")) throw misuse("--env is for a server that a command starts. Leave it out.");
-  const headers = pairs(list("--header"), { option: "--header", sign: ":" });
+  const headers = parsePairs(list("--header"), { option: "--header", sign: ":" });
   const type = text("--transport") ?? "http";
   return { type, url, ...(Object.keys(headers).length === 0 ? {} : { headers }) };
 }
 
-function pairs(
+function parsePairs(
   texts: readonly string[],
   { option, sign }: { readonly option: string; readonly sign: string },
 ): { readonly [name: string]: string } {
@@ -361,26 +361,26 @@ interface ServerTextShape extends Look {
 }
 
 function serverLines(row: ServerRow, { style, width, more }: ServerTextShape): readonly string[] {
-  const below = (text: string): readonly string[] =>
+  const indented = (text: string): readonly string[] =>
     wrapText(terminalLine(text, 1_000), { width, first: "    ", rest: "      " }).map((line) =>
       style.dim(line),
     );
   const known =
     row.tools.length === 0 ? "" : `  ${counted(row.tools.length, "tool")}, about ${row.tokens} tokens`;
-  const reason = row.reason === undefined ? [] : below(row.reason);
+  const reason = row.reason === undefined ? [] : indented(row.reason);
   const given = row.given.length === 0 ? "" : ` (with ${row.given.join(", ")})`;
   return [
     `${style.bold(terminalLine(row.name, 100))}  ${row.status}${known}`,
     ...reason,
-    ...below(`${row.type}: ${row.target}${given}`),
-    ...below(`from ${row.source}`),
-    ...row.dropped.flatMap(({ name, reason: why }) => below(`left out: ${name} ${why}`)),
+    ...indented(`${row.type}: ${row.target}${given}`),
+    ...indented(`from ${row.source}`),
+    ...row.dropped.flatMap(({ name, reason: why }) => indented(`left out: ${name} ${why}`)),
     ...(more === undefined
       ? []
       : [
-          ...row.tools.flatMap(({ name, tokens }) => below(`${name}  about ${tokens} tokens`)),
-          ...more.prompts.flatMap((name) => below(`prompt ${name}`)),
-          ...more.resources.flatMap((mention) => below(`resource ${mention}`)),
+          ...row.tools.flatMap(({ name, tokens }) => indented(`${name}  about ${tokens} tokens`)),
+          ...more.prompts.flatMap((name) => indented(`prompt ${name}`)),
+          ...more.resources.flatMap((mention) => indented(`resource ${mention}`)),
         ]),
   ];
 }

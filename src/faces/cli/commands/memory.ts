@@ -7,7 +7,7 @@ import { terminalLine } from "../../../view/safe-text.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, say } from "../command-context.ts";
 
-const MOST = 50;
+const MAX_RECORDS = 50;
 
 /** `nano-agent memory …`: the contents of the long-term memory. */
 export async function memory(call: CommandCall): Promise<number> {
@@ -28,7 +28,9 @@ export async function memory(call: CommandCall): Promise<number> {
       return isAll ? EXIT.done : EXIT.failed;
     }
     const query = words.join(" ");
-    const found = await (query === "" ? store.list({ limit: MOST }) : store.retrieve(query, { limit: MOST }));
+    const found = await (query === ""
+      ? store.list({ limit: MAX_RECORDS })
+      : store.retrieve(query, { limit: MAX_RECORDS }));
     return show(call, found);
   } finally {
     store.close();

@@ -21,7 +21,7 @@ interface ProviderRow {
   readonly provider: string;
   /** `key`: set · `none`: missing · `local`: not needed. */
   readonly credentials: "key" | "none" | "local";
-  /** The variable that holds the key, or would hold it. */
+  /** The variable that holds the key, or should. */
   readonly variable: string | undefined;
   readonly defaultModel?: string | undefined;
   readonly note?: string | undefined;
@@ -33,12 +33,15 @@ export async function models(call: CommandCall): Promise<number> {
   const settings = await settingsHere(call);
   const { environment } = settings;
   const custom = Object.entries(settings.config.values.providers ?? {});
-  const [only] = call.words;
-  const chosen = only === undefined || custom.some(([name]) => name === only) ? only : findPreset(only).name;
+  const [wanted] = call.words;
+  const chosen =
+    wanted === undefined || custom.some(([name]) => name === wanted) ? wanted : findPreset(wanted).name;
   const servers = await findLocalServers({ environment, config: settings.config.values });
-  const asked = PRESETS.filter(({ name }) => chosen === undefined || name === chosen);
+  const queried = PRESETS.filter(({ name }) => chosen === undefined || name === chosen);
   const listed = new Map(
-    await Promise.all(asked.map(async (preset) => [preset.name, await listedBy(preset, settings)] as const)),
+    await Promise.all(
+      queried.map(async (preset) => [preset.name, await modelsListedBy(preset, settings)] as const),
+    ),
   );
   const rows = [
     ...custom.map(
@@ -51,25 +54,14 @@ export async function models(call: CommandCall): Promise<number> {
       }),
     ),
     ...PRESETS.map((preset) =>
-      rowOf(preset, {
-        variable: keyVariableOf(preset, environment),
-        servers,
-        listed: listed.get(preset.name) ?? [],
-      }),
+      rowOf(preset, keyVariableOf(preset, environment), servers, listed.get(preset.name) ?? []),
     ),
   ].filter(({ provider }) => chosen === undefined || provider === chosen);
   return answer(call, rows, rows.map(describe).join(""));
 }
 
-interface RowFacts {
-  readonly variable: string | undefined;
-  readonly servers: readonly LocalServer[];
-  /** The models listed by a server at a custom address. */
-  readonly listed: readonly string[];
-}
-
 /** The models listed by a server at a custom address of the provider; none if it does not answer. */
-async function listedBy(preset: Preset, { environment, config }: Settings): Promise<readonly string[]> {
+async function modelsListedBy(preset: Preset, { environment, config }: Settings): Promise<readonly string[]> {
   const baseUrl = providerAddress(preset.name, { environment, config: config.values });
   const isProbed = preset.local === true && preset.name !== "custom";
   if (isProbed || baseUrl === undefined || baseUrl === preset.baseUrl) return [];
@@ -78,7 +70,13 @@ async function listedBy(preset: Preset, { environment, config }: Settings): Prom
   return "models" in listed ? listed.models : [];
 }
 
-function rowOf(preset: Preset, { variable, servers, listed }: RowFacts): ProviderRow {
+/** `listed`: the models listed by a server at a custom address. */
+function rowOf(
+  preset: Preset,
+  variable: string | undefined,
+  servers: readonly LocalServer[],
+  listed: readonly string[],
+): ProviderRow {
   const { name, local, keyVariables, defaultModel, note } = preset;
   const served = servers.find(({ provider }) => provider === name)?.models ?? [];
   return {

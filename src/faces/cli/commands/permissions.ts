@@ -9,7 +9,6 @@ import { findTrustItems, type ProjectItems } from "../../../coding/settings/sett
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
 import { describeDefaults } from "../../../permission/built-in-rules.ts";
-import type { PolicyDecision } from "../../../permission/policy.ts";
 import { variable } from "../../../system/env.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import type { LeftOut } from "../../../view/notice.ts";
@@ -17,7 +16,15 @@ import { itemName } from "../../../view/notice-text.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { agrees } from "../answer-questions.ts";
 import type { CommandCall } from "../command-call.ts";
-import { answer, type CommandContext, lookOf, say, settingsHere, wrapText } from "../command-context.ts";
+import {
+  answer,
+  type CommandContext,
+  factLines,
+  lookOf,
+  say,
+  settingsHere,
+  wrapText,
+} from "../command-context.ts";
 import { inputLines, stdinKind } from "../prompt.ts";
 import { checkLine } from "./check-lines.ts";
 
@@ -41,6 +48,8 @@ export async function permissions(call: CommandCall): Promise<number> {
   return checkInput(call);
 }
 
+const DECISIONS = { allow: "allowed", ask: "asks a person", deny: "refused" } as const;
+
 async function checkCommand(call: CommandCall, command: string): Promise<number> {
   const { config, paths, cwd } = await settingsHere(call);
   const { permissions: own = {}, allowedTools = [], disallowedTools = [], permissionMode } = config.values;
@@ -56,34 +65,22 @@ async function checkCommand(call: CommandCall, command: string): Promise<number>
   });
   const decided = checkLine(line, { cwd, home: paths.home });
   if ("error" in decided) throw misuse(decided.error);
-  const assumed = `without a sandbox, in mode ${permissionMode ?? "default"}`;
-  const text = (): string => `${decisionLines(command, decided, assumed).join("\n")}\n`;
-  answer(call, decided, text());
-  return decided.decision === "allow" ? EXIT.done : EXIT.refused;
-}
-
-const DECISIONS = { allow: "allowed", ask: "asks a person", deny: "refused" } as const;
-
-/** A decision in words, one fact per line. `assumed`: the conditions it holds for. */
-function decisionLines(
-  command: string,
-  answer: Omit<PolicyDecision, "code" | "looks" | "place">,
-  assumed: string,
-): readonly string[] {
-  const { decision, part, rule, reason, suggestion, runs } = answer;
-  const facts: readonly (readonly [string, string | undefined])[] = [
-    ["command", command],
-    ["judged", assumed],
-    ["decision", DECISIONS[decision]],
-    ["because of", part === command ? undefined : part],
-    ["rule", rule],
-    ["reason", reason],
-    ["runs", runs],
-    ["would allow it", decision === "ask" ? suggestion : undefined],
-  ];
-  return facts.flatMap(([name, value]) =>
-    value === undefined ? [] : [`${`${name}:`.padEnd(16)}${terminalLine(value, 2_000)}`],
+  const { decision, part, rule, reason, suggestion, runs } = decided;
+  const lines = factLines(
+    [
+      ["command:", command],
+      ["judged:", `without a sandbox, in mode ${permissionMode ?? "default"}`],
+      ["decision:", DECISIONS[decision]],
+      ["because of:", part === command ? undefined : part],
+      ["rule:", rule],
+      ["reason:", reason],
+      ["runs:", runs],
+      ["would allow it:", decision === "ask" ? suggestion : undefined],
+    ],
+    15,
   );
+  answer(call, decided, `${lines.join("\n")}\n`);
+  return decided.decision === "allow" ? EXIT.done : EXIT.refused;
 }
 
 async function checkInput({ stdout, stderr, environment }: CommandContext): Promise<number> {
@@ -115,8 +112,8 @@ async function checkInput({ stdout, stderr, environment }: CommandContext): Prom
  * folder. Exit 3 if there was something to approve and nobody did.
  */
 export async function trust(call: CommandCall): Promise<number> {
-  const given = (["--yes", "--list", "--remove"] as const).filter((option) => call.has(option));
-  if (given.length > 1) throw misuse(`${given.join(" and ")} exclude each other. Leave one out.`);
+  const actions = (["--yes", "--list", "--remove"] as const).filter((option) => call.has(option));
+  if (actions.length > 1) throw misuse(`${actions.join(" and ")} exclude each other. Leave one out.`);
   if (call.has("--list")) return list(call);
   return call.has("--remove") ? remove(call) : approve(call);
 }
@@ -137,16 +134,16 @@ async function remove({ stdout, environment, words }: CommandCall): Promise<numb
   const paths = userPaths(environment);
   // A deleted folder can still be named as listed.
   const known = readTrust(paths);
-  const wanted =
+  const target =
     folder !== undefined && known.has(folder)
       ? folder
       : (await findTrustItems(existingFolder(folder ?? ".", "--remove"), paths)).folder;
-  if (!known.has(wanted)) {
-    stdout.write(`${terminalLine(wanted, 1_000)} is not trusted with anything.\n`);
+  if (!known.has(target)) {
+    stdout.write(`${terminalLine(target, 1_000)} is not trusted with anything.\n`);
     return EXIT.done;
   }
-  await changeTrust(paths, wanted, [], { keeps: false });
-  stdout.write(`${terminalLine(wanted, 1_000)} is no longer trusted with anything.\n`);
+  await changeTrust(paths, target, [], { keeps: false });
+  stdout.write(`${terminalLine(target, 1_000)} is no longer trusted with anything.\n`);
   return EXIT.done;
 }
 
@@ -158,7 +155,7 @@ async function approve(call: CommandCall): Promise<number> {
   const paths = userPaths(environment);
   const project = await findTrustItems(existingFolder(call.words[0] ?? ".", "trust"), paths);
   const { folder, items } = project;
-  const isOpen = openIn(openTrustedProject(folder, paths));
+  const isOpen = isOpenIn(openTrustedProject(folder, paths));
   const count = items.filter(isOpen).length;
   if (!json) stdout.write(textOf(project, isOpen, lookOf(call).width));
   const agreed = yes || json || count === 0 || (await agrees(call, count, "Trust {} in this folder?"));
@@ -171,11 +168,11 @@ async function approve(call: CommandCall): Promise<number> {
     await changeTrust(paths, folder, items, { keeps: false });
     if (!json) stdout.write("Approved. Whatever changes is asked about again.\n");
   }
-  if (json) stdout.write(`${JSON.stringify(jsonOf(project, openIn(openTrustedProject(folder, paths))))}\n`);
+  if (json) stdout.write(`${JSON.stringify(jsonOf(project, isOpenIn(openTrustedProject(folder, paths))))}\n`);
   return EXIT.done;
 }
 
-function openIn(project: TrustedProject): (item: LeftOut) => boolean {
+function isOpenIn(project: TrustedProject): (item: LeftOut) => boolean {
   return (item) => item.blocked === undefined && !project.isTrusted(item);
 }
 

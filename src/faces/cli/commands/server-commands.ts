@@ -25,7 +25,7 @@ type SharedOptions = Required<
 >;
 
 /** Serves sessions until a signal comes. Errors that no session caught are reported and end nothing. */
-async function serving(
+async function serveUntilSignal(
   call: CommandCall,
   work: (session: SharedOptions, signal: AbortSignal) => Promise<{ readonly close: () => Promise<unknown> }>,
 ): Promise<number> {
@@ -51,7 +51,7 @@ async function serving(
 /** `nano-agent acp`: serves an editor on standard streams until the editor disconnects. */
 export async function acp(call: CommandCall): Promise<number> {
   const { serveAcp } = await import("../../acp/serve-acp.ts");
-  return serving(call, async ({ environment, onNotice, ...session }, signal) => {
+  return serveUntilSignal(call, async ({ environment, onNotice, ...session }, signal) => {
     const options = { environment, version: NANO_AGENT_VERSION, session, onNotice };
     return { close: () => serveAcp(options, process.stdin, ownStandardOutput(), signal) };
   });
@@ -64,7 +64,7 @@ export async function serve(call: CommandCall): Promise<number> {
   const port = numberOf(call, "--port", PORT) ?? DEFAULT_PORT;
   const settings = await settingsHere(call);
   const token = tokenOf(call, { host, isLocal: isLoopback(host), cwd: settings.cwd });
-  return serving(call, async (session, signal) => {
+  return serveUntilSignal(call, async (session, signal) => {
     const served = await serveSessions({
       settings,
       port,
@@ -95,7 +95,7 @@ export async function serve(call: CommandCall): Promise<number> {
 export async function mcpServe(call: CommandCall, settings: Settings): Promise<number> {
   const port = numberOf(call, "--http", PORT);
   const { createAgentServer, serveHttp, serveStdio } = await import("../../mcp/serve.ts");
-  return serving(call, async (shared, signal) => {
+  return serveUntilSignal(call, async (shared, signal) => {
     const session = { ...shared, cwd: settings.cwd };
     const about = { settings, session, tools: call.has("--tools"), version: NANO_AGENT_VERSION };
     const newServer = () => createAgentServer(about);

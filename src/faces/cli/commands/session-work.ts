@@ -15,11 +15,7 @@ import { undoNewestCompaction } from "../../../memory/context/compactor.ts";
 import { knownModelInfo } from "../../../providers/model-info.ts";
 import { type ImportReport, importSession } from "../../../session/import/import-session.ts";
 import { readSession, type SessionContent, sessionTitle } from "../../../session/read-session.ts";
-import {
-  type ReplayOptions,
-  type ReplayReport,
-  replaySession,
-} from "../../../session/replay/replay-session.ts";
+import { type ReplayReport, replaySession } from "../../../session/replay/replay-session.ts";
 import { type FoundSession, findSessions } from "../../../session/search/find-sessions.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import { EXIT } from "../../../view/exit-code.ts";
@@ -27,7 +23,7 @@ import { noticeText } from "../../../view/notice-text.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { phraseText } from "../../../view/words.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
-import { answer, listTime, say, settingsHere } from "../command-context.ts";
+import { answer, factLines, listTime, say, settingsHere } from "../command-context.ts";
 import { readStep } from "../run-flags.ts";
 
 /**
@@ -66,7 +62,7 @@ async function compact(coding: CodingSession, call: SessionCall): Promise<number
   answer(
     call,
     { session_id: coding.id, method, tokens_before: tokensBefore, tokens_after: tokensAfter },
-    result === undefined ? "" : `${coding.id}: ${compacted(result)} ${undoing}\n`,
+    result === undefined ? "" : `${coding.id}: ${compactionText(result)} ${undoing}\n`,
   );
   return result === undefined ? EXIT.failed : EXIT.done;
 }
@@ -74,16 +70,16 @@ async function compact(coding: CodingSession, call: SessionCall): Promise<number
 async function preview(coding: CodingSession, call: SessionCall): Promise<number> {
   const { replaced, kept, pinned, isNeeded, ...figures } = await coding.previewCompaction();
   const { method, tokensBefore, tokensAfter, window, limit } = figures;
-  const room =
+  const limits =
     window === undefined
       ? "the window of the model is unknown"
       : `compacted above ${limit ?? window}, window ${window}`;
   const messages = counted(replaced.length + kept.length, "message");
   const isSmaller = method === "none" || tokensAfter < tokensBefore;
   const todo = pinned.todo ? "the todo list" : "no todo list";
-  const rows: readonly (readonly [string, string])[] = [
+  const lines = factLines([
     ["session", coding.id],
-    ["size", `${messages}, about ${tokensBefore} tokens (${room})`],
+    ["size", `${messages}, about ${tokensBefore} tokens (${limits})`],
     ["method", method === "none" ? "nothing could go" : method],
     ["goes", counted(replaced.length, "older message")],
     ["stays", counted(kept.length, "newest message")],
@@ -92,7 +88,7 @@ async function preview(coding: CodingSession, call: SessionCall): Promise<number
       `${counted(pinned.userMessages, "message")} of the user, ${counted(pinned.files, "file")}, ${todo}`,
     ],
     ["after", `about ${tokensAfter} tokens${isSmaller ? "" : ": no less, so it would stay as it is"}`],
-  ];
+  ]);
   return answer(
     call,
     {
@@ -107,7 +103,7 @@ async function preview(coding: CodingSession, call: SessionCall): Promise<number
       kept: kept.length,
       pinned: { user_messages: pinned.userMessages, files: pinned.files, todo: pinned.todo },
     },
-    rows.map(([name, value]) => `${name.padEnd(8)}  ${value}\n`).join(""),
+    `${lines.join("\n")}\n`,
   );
 }
 
@@ -130,7 +126,7 @@ async function undo(call: SessionCall, session: SessionFile): Promise<number> {
   }
 }
 
-function compacted({
+function compactionText({
   method,
   tokensBefore: before,
   tokensAfter: after,
@@ -234,7 +230,7 @@ function importText(report: ImportReport): string {
 
 /** Replays a session and writes the differences. Resolves to 0 if there are none, else to 1. */
 export async function replayCommand(call: SessionCall, { path }: SessionFile): Promise<number> {
-  assertAgreement(call);
+  assertToolOptions(call);
   const { environment } = call;
   const from = readStep(call.text("--from"));
   const workspace = call.text("--workspace");
@@ -245,16 +241,24 @@ export async function replayCommand(call: SessionCall, { path }: SessionFile): P
   const live = call.has("--live-tools") ? await liveTools(settings, content, call) : undefined;
   const tools = describedTools(settings);
   try {
-    const report = await replayed(content, { tools, runTool: live?.run, ...defined({ from }) });
-    const facts = { content, report, kept: live?.kept ?? new Map<string, number>() };
-    answer(call, replayJson(facts), replayText(facts));
+    const replayed = await replaySession(content.entries, {
+      tools,
+      runTool: live?.run,
+      ...defined({ from }),
+    });
+    const notReplayed: Record<string, number> = { ...replayed.notReplayed };
+    for (const [type, count] of Object.entries(content.otherTypes))
+      notReplayed[`records of type ${type}`] = count;
+    const report = { ...replayed, notReplayed };
+    const kept = live?.kept ?? new Map<string, number>();
+    answer(call, replayJson(content, report, kept), replayText(content, report, kept));
     return report.same ? EXIT.done : EXIT.failed;
   } finally {
     await live?.dispose();
   }
 }
 
-function assertAgreement({ has }: CommandCall): void {
+function assertToolOptions({ has }: CommandCall): void {
   const isAboutTools = has("--workspace") || has("--yolo") || has("--allowed-tools");
   if (isAboutTools && !has("--live-tools"))
     throw misuse("--workspace, --yolo and --allowed-tools say how tools run: they need --live-tools.");
@@ -274,25 +278,11 @@ function liveTools(settings: Settings, { header }: SessionContent, call: Session
   });
 }
 
-async function replayed(
-  { entries, otherTypes }: SessionContent,
-  options: ReplayOptions,
-): Promise<ReplayReport> {
-  const report = await replaySession(entries, options);
-  const others = Object.entries(otherTypes).map(([type, count]) => [`records of type ${type}`, count]);
-  return {
-    ...report,
-    notReplayed: { ...report.notReplayed, ...(Object.fromEntries(others) as Record<string, number>) },
-  };
-}
-
-interface ReplayFacts {
-  readonly content: SessionContent;
-  readonly report: ReplayReport;
-  readonly kept: ReadonlyMap<string, number>;
-}
-
-function replayJson({ content, report, kept }: ReplayFacts): object {
+function replayJson(
+  content: SessionContent,
+  report: ReplayReport,
+  kept: ReadonlyMap<string, number>,
+): object {
   return {
     session_id: content.sessionId,
     same: report.same,
@@ -307,9 +297,13 @@ function replayJson({ content, report, kept }: ReplayFacts): object {
   };
 }
 
-const SHOWN = 50;
+const MAX_DIFFERENCES = 50;
 
-function replayText({ content, report, kept }: ReplayFacts): string {
+function replayText(
+  content: SessionContent,
+  report: ReplayReport,
+  kept: ReadonlyMap<string, number>,
+): string {
   const { differences, runs, requests, calls, callsRun, same } = report;
   const run = callsRun > 0 ? `, ${callsRun} of them run` : "";
   const lines = [
@@ -317,9 +311,10 @@ function replayText({ content, report, kept }: ReplayFacts): string {
     `${counted(runs, "run")}, ${counted(requests, "request")}, ${counted(calls, "tool call")} compared${run}`,
     ...Object.entries(report.notReplayed).map(([kind, count]) => `not run again: ${kind} (${count})`),
     ...[...kept].map(([reason, count]) => `from the record: ${counted(count, "call")} (${reason})`),
-    ...differences.slice(0, SHOWN).flatMap(differenceLines),
+    ...differences.slice(0, MAX_DIFFERENCES).flatMap(differenceLines),
   ];
-  if (differences.length > SHOWN) lines.push(`and ${differences.length - SHOWN} more; --json writes all`);
+  if (differences.length > MAX_DIFFERENCES)
+    lines.push(`and ${differences.length - MAX_DIFFERENCES} more; --json writes all`);
   return lines.map((line) => `${line.startsWith("  ") ? "  " : ""}${terminalLine(line, 300)}\n`).join("");
 }
 

@@ -24,24 +24,21 @@ import { terminalLine } from "../../../view/safe-text.ts";
 import type { ViewItem } from "../../../view/view.ts";
 import { EMPTY_HOST, ViewFold } from "../../../view/view-fold.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
-import { answer, linePlace, listTime, say, tableLines } from "../command-context.ts";
+import { answer, factLines, linePlace, listTime, say, tableLines } from "../command-context.ts";
 import { exportSession } from "./export-session.ts";
 
 const ACTIONS: { readonly [name: string]: (call: SessionCall) => number | Promise<number> } = {
-  list: (call) => {
-    const search = call.text("--search");
-    return search === undefined ? listSessions(call) : find(call, search);
-  },
-  find: (call) => find(call, call.words.join(" ")),
-  show: (call) => (call.has("--stats") ? showStats : showSession)(call, chosen(call)),
-  export: (call) => exportSession(call, chosen(call)),
+  list: listSessions,
+  find: async (call) => (await import("./session-work.ts")).findCommand(call, call.words.join(" ")),
+  show: (call) => (call.has("--stats") ? showStats : showSession)(call, chosenSession(call)),
+  export: (call) => exportSession(call, chosenSession(call)),
   verify: verifySessions,
-  compact: async (call) => (await import("./session-work.ts")).compactSession(call, chosen(call)),
-  replay: async (call) => (await import("./session-work.ts")).replayCommand(call, chosen(call)),
+  compact: async (call) => (await import("./session-work.ts")).compactSession(call, chosenSession(call)),
+  replay: async (call) => (await import("./session-work.ts")).replayCommand(call, chosenSession(call)),
   import: async (call) => (await import("./session-work.ts")).importCommand(call),
   rm: async (call) => {
     const { store } = call;
-    const session = chosen(call);
+    const session = chosenSession(call);
     await removeSession({ paths: userPaths(call.environment), store }, session);
     call.stdout.write(`Removed ${session.sessionId}\n`);
     return EXIT.done;
@@ -54,13 +51,8 @@ export async function sessions(call: CommandCall): Promise<number> {
   return code ?? EXIT.usage;
 }
 
-async function find(call: SessionCall, text: string): Promise<number> {
-  const { findCommand } = await import("./session-work.ts");
-  return findCommand(call, text);
-}
-
 /** The session a command names, by default the newest of the working directory. */
-function chosen({ store, cwd, words }: SessionCall): SessionFile {
+function chosenSession({ store, cwd, words }: SessionCall): SessionFile {
   const [id] = words;
   return id === undefined ? store.newest(cwd) : store.find(id, cwd);
 }
@@ -110,23 +102,17 @@ function verifySessions(call: SessionCall): number {
 
 async function showSession(call: SessionCall, { path }: SessionFile): Promise<number> {
   const content = readSession(path);
-  const figures = {
-    stats: sessionUsage([...content.setAside, ...content.entries]),
-    title: sessionTitle(path),
-  };
+  const stats = sessionUsage([...content.setAside, ...content.entries]);
+  const title = sessionTitle(path);
   const { sessionLines } = await import("../../terminal/line-drawer.ts");
-  const lines = sessionLines(content.entries, SHOWN_STEPS, linePlace(call));
-  return answer(call, facts(content, figures), text(content, figures) + lines);
+  const lines = sessionLines(content.entries, MAX_STEPS, linePlace(call));
+  return answer(call, sessionJson(content, stats, title), sessionText(content, stats, title) + lines);
 }
 
-interface SessionFigures {
-  readonly stats: SessionUsage;
-  readonly title: string | undefined;
-}
-
-function facts(
+function sessionJson(
   { sessionId, path, header, damaged, records, entries }: SessionContent,
-  { stats, title }: SessionFigures,
+  stats: SessionUsage,
+  title: string | undefined,
 ): object {
   return {
     session_id: sessionId,
@@ -146,38 +132,35 @@ function facts(
   };
 }
 
-function text(
+function sessionText(
   { sessionId, path, header, damaged, records, entries }: SessionContent,
-  { stats, title }: SessionFigures,
+  stats: SessionUsage,
+  title: string | undefined,
 ): string {
-  const rows: readonly (readonly [name: string, value: string])[] = [
+  const lines = factLines([
     ["session", sessionId],
     ["file", path],
     ["folder", header?.cwd ?? "unknown"],
-    ["copy of", header?.forkedFrom?.sessionId ?? ""],
+    ["copy of", header?.forkedFrom?.sessionId],
     ["began", timeText(header?.time ?? entries[0]?.time) ?? "unknown"],
     ["last", timeText(entries.at(-1)?.time) ?? "unknown"],
-    ["first", title ?? "(no text)"],
+    ["first", terminalLine(title ?? "(no text)", 200)],
     ["records", `${records}${damaged.length === 0 ? "" : `, ${damaged.length} damaged`}`],
     ["runs", `${stats.runs}, the last one: ${stats.stopReason ?? "interrupted or still running"}`],
-  ];
-  return rows
-    .filter(([, value]) => value !== "")
-    .map(([name, value]) => `${name.padEnd(8)}  ${terminalLine(value, 200)}\n`)
-    .join("")
-    .concat("\n", usageText(stats));
+  ]);
+  return `${lines.join("\n")}\n\n${usageText(stats)}`;
 }
 
 /** Maximum steps written; `--json` writes all. */
-const SHOWN_STEPS = 200;
+const MAX_STEPS = 200;
 
 function showStats(call: SessionCall, { path }: SessionFile): number {
   const { sessionId, setAside, entries } = readSession(path);
   const stats = sessionUsage([...setAside, ...entries]);
-  return answer(call, asJson(sessionId, stats), asText(sessionId, stats));
+  return answer(call, statsJson(sessionId, stats), statsText(sessionId, stats));
 }
 
-function asJson(sessionId: string, stats: SessionUsage): object {
+function statsJson(sessionId: string, stats: SessionUsage): object {
   const { models, tools, total, runs, runMs, toolMs, stopReason } = stats;
   return {
     session_id: sessionId,
@@ -185,8 +168,8 @@ function asJson(sessionId: string, stats: SessionUsage): object {
     stop_reason: stopReason ?? null,
     time: { run_ms: runMs, model_ms: total.durationMs, tool_ms: toolMs },
     total: modelJson(total),
-    models: mapped(models, modelJson),
-    tools: mapped(tools, ({ calls, failed, refused, durationMs }) => ({
+    models: mapValues(models, modelJson),
+    tools: mapValues(tools, ({ calls, failed, refused, durationMs }) => ({
       calls,
       errors: failed,
       refused,
@@ -209,11 +192,11 @@ function modelJson(used: Spending): object {
   };
 }
 
-function mapped<T>(values: { readonly [key: string]: T }, map: (value: T) => object): object {
+function mapValues<T>(values: { readonly [key: string]: T }, map: (value: T) => object): object {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));
 }
 
-function asText(sessionId: string, stats: SessionUsage): string {
+function statsText(sessionId: string, stats: SessionUsage): string {
   const times = `models ${describeDuration(stats.total.durationMs)}, tools ${describeDuration(stats.toolMs)}`;
   const runs = `${counted(stats.runs, "run")}, ${describeDuration(stats.runMs)}`;
   return `${sessionId}: ${runs} (${times})\n\n${usageText(stats)}`;
@@ -276,7 +259,7 @@ export function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
   fold.leaveRun();
   const runs = subagentRuns(entries);
   return steps.map(({ number: step, at, answerAt, run }, index) => {
-    const input = entries.slice(from, at).flatMap(saidTo);
+    const input = entries.slice(from, at).flatMap(userTexts);
     from = answerAt + 1;
     const answer = entries[answerAt];
     const messages =
@@ -301,7 +284,6 @@ export function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
   });
 }
 
-/** The work of the subagents of one call, as the journal has it. */
 interface SubagentRun {
   readonly model: string;
   readonly startedAt: number;
@@ -318,7 +300,7 @@ interface SubagentRun {
 
 type SubagentRuns = ReadonlyMap<string, SubagentRun>;
 
-/** The key of a subagent: the calls that lead to it. */
+/** The key of a subagent: the path of calls that lead to it. */
 function callPath({ callId, parent }: SubagentScope): string {
   return parent === undefined ? callId : `${callPath(parent)}/${callId}`;
 }
@@ -356,7 +338,6 @@ function addToRun(run: SubagentRun, entry: JournalEntry, isOwn: boolean): void {
   }
 }
 
-/** The work of subagents, by the calls that started them. */
 function subagentsIn(items: readonly ViewItem[], runs: SubagentRuns, within = ""): readonly object[] {
   return items.flatMap((item) => {
     const path = item.type === "tool" ? within + item.callId : "";
@@ -394,7 +375,7 @@ function subagentsIn(items: readonly ViewItem[], runs: SubagentRuns, within = ""
   });
 }
 
-function saidTo(entry: JournalEntry): readonly string[] {
+function userTexts(entry: JournalEntry): readonly string[] {
   if (entry.type !== "user_message" || entry.scope !== undefined) return [];
   const text = messageText(entry.message, "\n");
   return [text === "" ? "(no text)" : text];

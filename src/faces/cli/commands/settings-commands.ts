@@ -151,7 +151,7 @@ function sessionsCheck(root: string): Check {
   let folder = root;
   while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
   try {
-    // Only a folder contains a dot.
+    // `.` exists only below a folder.
     accessSync(`${folder}/.`, constants.W_OK);
     return { name: "Sessions", state: "ok", message: `kept in ${root}` };
   } catch (error) {
@@ -185,14 +185,14 @@ async function sandboxCheck(settings: Settings): Promise<Check> {
   }
   const limits = opened.sandbox.describe();
   await opened.sandbox.dispose();
-  const isOff = "off: commands can do all you can. It works here: --sandbox auto";
-  return { name, state: "ok", message: mode === "off" ? isOff : `${mode}, and it works: ${limits}` };
+  const whenOff = "off: commands can do all you can. It works here: --sandbox auto";
+  return { name, state: "ok", message: mode === "off" ? whenOff : `${mode}, and it works: ${limits}` };
 }
 
 function variablesSeen({ environment, config }: Settings): string {
   const { env, withheld } = shellEnvironment(environment, config.values);
   const count = `see ${Object.keys(env).length} variables`;
-  // The shell sets `_` for each program it starts: nobody configured it.
+  // The shell sets `_` for each program it starts.
   const names = withheld.filter((name) => name !== "_").toSorted();
   if (names.length === 0) return count;
   const shown = `${names.slice(0, 40).join(", ")}${names.length > 40 ? ", …" : ""}`;
@@ -202,7 +202,7 @@ function variablesSeen({ environment, config }: Settings): string {
 /** Our own variables that belong to no setting. */
 const OTHER_VARIABLES = ["NANO_AGENT_PLAIN", "NANO_AGENT_PROJECT_DIR", CALL_VARIABLE];
 
-/** A remark for each variable with our prefix that has no meaning. */
+/** Warns about variables with our prefix that have no meaning. */
 function unknownVariables(environment: Environment): readonly string[] {
   const known = [...PLACED_SETTINGS.flatMap(({ setting }) => setting.variable ?? []), ...OTHER_VARIABLES];
   return Object.keys(environment)

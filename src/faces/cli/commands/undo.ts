@@ -24,10 +24,10 @@ export async function undo(call: CommandCall): Promise<number> {
       throw misuse("undo --list takes no turn and no path. Leave them out.");
     const runs = changedRuns(session);
     answer(call, runs, turnsText(runs, session.sessionId));
-    if (runs.length === 0) tellOther(call, { store, session });
+    if (runs.length === 0) suggestOther(call, { store, session });
     return EXIT.done;
   }
-  const to = turn === undefined ? undefined : turnPlace(turn);
+  const to = turn === undefined ? undefined : parseTurn(turn);
   const report = await withRollbackPlace(await undoPlace(call, store), session, (place) =>
     undoFiles(place, {
       ...defined({ to }),
@@ -36,21 +36,20 @@ export async function undo(call: CommandCall): Promise<number> {
       dryRun: call.has("--dry-run"),
     }),
   );
-  const code = tell(call, report, call);
-  if (report.status === "nothing" && turn === undefined) tellOther(call, { store, session });
+  const code = writeReport(call, report, call);
+  if (report.status === "nothing" && turn === undefined) suggestOther(call, { store, session });
   return code;
 }
 
-/** Sessions searched for changes if the newest one has none. */
-const MAX_LOOKED_AT = 20;
+const MAX_SEARCHED = 20;
 
 /** If no session was named, suggests the newest other session of the folder that changed files. */
-function tellOther({ stdout, ...call }: CommandCall, { store, session }: ChosenSession): void {
+function suggestOther({ stdout, ...call }: CommandCall, { store, session }: ChosenSession): void {
   if (call.text("--session") !== undefined || call.has("--json")) return;
   const other = store
     .list(currentFolder())
     .filter(({ path }) => path !== session.path)
-    .slice(0, MAX_LOOKED_AT)
+    .slice(0, MAX_SEARCHED)
     .find((each) => changedRuns(each).length > 0);
   if (other === undefined) return;
   const title = terminalLine(sessionTitle(other.path) ?? "no text", 60);
@@ -62,10 +61,10 @@ export async function redo(call: CommandCall): Promise<number> {
   const report = await withRollbackPlace(await undoPlace(call, store), session, (place) =>
     redoFiles(place, { force: call.has("--force"), dryRun: call.has("--dry-run") }),
   );
-  return tell(call, report, call);
+  return writeReport(call, report, call);
 }
 
-function tell({ stdout, stderr }: CommandContext, report: RollbackReport, call: CommandCall): number {
+function writeReport({ stdout, stderr }: CommandContext, report: RollbackReport, call: CommandCall): number {
   const isDry = call.has("--dry-run");
   const isGood =
     report.status !== "refused" && report.failed.every(({ isKeptFolder }) => isKeptFolder === true);
@@ -79,7 +78,7 @@ async function undoPlace(context: CommandContext, store: SessionStore): Promise<
   return { paths, store, limits: config.values.undoLimits };
 }
 
-function turnPlace(word: string): TurnPlace {
+function parseTurn(word: string): TurnPlace {
   const [, run, turn] = /^([1-9]\d{0,8})(?:\.([1-9]\d{0,8}))?$/.exec(word) ?? [];
   if (run === undefined)
     throw misuse(

@@ -158,8 +158,7 @@ async function exportSession(control: Control, args: string): Promise<void> {
   const file = args === "" ? `nano-agent-${session.id.slice(0, 8)}.md` : args;
   const format = /\.html?$/.test(file) ? "html" : file.endsWith(".json") ? "json" : "markdown";
   const words = ["sessions", "export", session.id, "--format", format, "--output", file];
-  await ownCommand(words, control.ports);
-  control.say(`written to ${file}`, "good");
+  control.say((await ownCommand(words, control.ports)).trim(), "good");
 }
 
 /** Adds text to the folder's effective instructions file; without text, shows long-term memory. */

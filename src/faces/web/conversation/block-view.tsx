@@ -10,7 +10,7 @@ import { useLanguage, useWords } from "../language/language.ts";
 import { markOf } from "../sessions/live-sessions.ts";
 import { Button } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
-import { Icon, type Mark, StateMark, Trace } from "../text/icons.tsx";
+import { CALL_MARKS, Icon, StateMark, Trace } from "../text/icons.tsx";
 import { Markdown } from "../text/markdown.tsx";
 import { SessionContext } from "./session-scope.ts";
 
@@ -65,7 +65,7 @@ export function Items({
 function BlockView({ block, id }: { readonly block: Block; readonly id: string }): VNode {
   switch (block.kind) {
     case "said":
-      return <Said block={block} />;
+      return <UserMessage block={block} />;
     case "answer":
       return <Answer block={block} />;
     case "thinking":
@@ -83,7 +83,7 @@ function BlockView({ block, id }: { readonly block: Block; readonly id: string }
 
 type BlockProps<K extends Block["kind"]> = { readonly block: Extract<Block, { readonly kind: K }> };
 
-function Said({ block: { by, text, images, time } }: BlockProps<"said">): VNode {
+function UserMessage({ block: { by, text, images, time } }: BlockProps<"said">): VNode {
   const { words, moment } = useLanguage();
   return (
     <article class="say">
@@ -167,7 +167,7 @@ const OPEN_LINES = 20;
 function Call({ block }: BlockProps<"call">): VNode {
   const words = useWords();
   const { name, subject, state, diff, output, shows, agent, isNested } = block;
-  const mark = MARKS[state];
+  const mark = CALL_MARKS[state];
   const lines = diff?.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
   const isOpen = lines === undefined ? shows === "open" && output.trim() !== "" : lines <= OPEN_LINES;
   return (
@@ -196,35 +196,26 @@ function Call({ block }: BlockProps<"call">): VNode {
   );
 }
 
-const MARKS: { readonly [S in ToolItem["state"]]: Mark } = {
-  writing: "run",
-  asking: "wait",
-  running: "run",
-  ok: "done",
-  error: "fail",
-  denied: "refused",
-  aborted: "stop",
-};
-
-/** The result in a few words; none while a question is open, which shows it. */
+/** The result in a few words; empty while a question is open, because the question shows it. */
 function Facts({ block: { state, brief, durationMs = 0 } }: BlockProps<"call">): VNode {
   const { words, duration } = useLanguage();
   // The mark already shows success.
-  const said = brief === "exit code 0" ? "" : brief;
-  const result = said !== "" || state === "ok" || state === "asking" ? said : words.marks[MARKS[state]];
+  const briefText = brief === "exit code 0" ? "" : brief;
+  const result =
+    briefText !== "" || state === "ok" || state === "asking" ? briefText : words.marks[CALL_MARKS[state]];
   const time = durationMs >= 1_000 ? duration(durationMs) : "";
   return <>{[result, time].filter((fact) => fact !== "").join(" · ")}</>;
 }
 
 function CallDetails({ block: { input, subject, output } }: { readonly block: CallBlock }): VNode {
   const words = useWords();
-  const given = argumentText(input);
+  const argumentsShown = argumentText(input);
   return (
     <>
-      {Object.keys(input).length > 0 && given !== subject && (
+      {Object.keys(input).length > 0 && argumentsShown !== subject && (
         <>
           <h4>{words.arguments}</h4>
-          <Pane name={words.arguments} text={given} />
+          <Pane name={words.arguments} text={argumentsShown} />
         </>
       )}
       {output.trim() !== "" && (
@@ -237,7 +228,7 @@ function CallDetails({ block: { input, subject, output } }: { readonly block: Ca
   );
 }
 
-/** If the only argument is text, shows it as is: a command reads better without quotes and escapes. */
+/** A single text argument is shown as is: a command reads better without quotes and escapes. */
 function argumentText(input: ToolItem["input"]): string {
   const [only, ...more] = Object.values(input);
   return typeof only === "string" && more.length === 0 ? only : JSON.stringify(input, undefined, 2);
@@ -274,8 +265,9 @@ function End({ block, id }: BlockProps<"end"> & { readonly id: string }): VNode 
   const open = useContext(SessionContext);
   const isNewest = open?.route.view === "chat" && id === open.view.items.findLast(isEnd)?.id;
   const mark = markOf(reason);
-  const proof = evidence === undefined ? "" : evidenceText(evidence, words.evidence);
-  const checked = proof === "" && changes !== undefined ? words.evidence.files(changes.files) : proof;
+  const checks = evidence === undefined ? "" : evidenceText(evidence, words.evidence);
+  const evidenceSummary =
+    checks === "" && changes !== undefined ? words.evidence.files(changes.files) : checks;
   const hasLines = changes !== undefined && changes.added + changes.removed > 0;
   return (
     <div class="done">
@@ -293,7 +285,7 @@ function End({ block, id }: BlockProps<"end"> & { readonly id: string }): VNode 
             <LineCounts lines={changes} />
           </span>
         )}
-        {checked !== "" && <span> · {terminalLine(checked, 500)}</span>}
+        {evidenceSummary !== "" && <span> · {terminalLine(evidenceSummary, 500)}</span>}
         {costUsd !== undefined && costUsd > 0 && <span class="num"> · {money(costUsd)}</span>}
       </span>
       {trace !== undefined && <Trace trace={trace} isShort />}

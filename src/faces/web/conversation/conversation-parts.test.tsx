@@ -181,7 +181,9 @@ describe("a question", () => {
   test("comes with its answers, once it is known who may give them", () => {
     const questions = [question({ choices: [{ choice: "once" }] })];
     const known = { readOnly: false } as SessionDetail;
-    const [early, later] = [undefined, known].map((detail) => opened({ questions, detail }));
+    const [early, later] = [undefined, known].map((detail) =>
+      opened({ view: { ...new SessionFeed().now.view, questions }, detail }),
+    );
     expect(early).not.toContain('class="ask"');
     expect(plain(later ?? "")).toContain(WORDS.en.runOnce);
   });

@@ -20,24 +20,27 @@ export function Conversation(): VNode {
   const words = useWords();
   const reader = useReader();
   const [draft, setDraft] = useState("");
-  const { route, actions, work, isWritable, view, entries, state, questions, detail, retry, mode } =
-    useOpenSession();
+  const { route, actions, work, isWritable, view, entries, detail, retry, mode } = useOpenSession();
   const { id, entry } = route;
-  const place = useMemo(() => {
-    const wanted = entries.find((each) => each.id === entry);
-    return wanted === undefined ? undefined : placeOfEntry(view.items, wanted);
+  const { state, questions } = view;
+  const itemIndex = useMemo(() => {
+    const target = entries.find((each) => each.id === entry);
+    return target === undefined ? undefined : itemIndexOf(view.items, target);
   }, [entry]);
   const send = async (text: string, when: "now" | "after"): Promise<boolean> =>
     (await work.attempt(() => reader.send(id, { text, when }).then(() => true))) ?? false;
   // The question shows the plan it is about.
-  const asked = questions[0]?.callId;
-  const items = asked === undefined ? view.items : view.items.filter((item) => item.id !== `plan_${asked}`);
+  const questionCallId = questions[0]?.callId;
+  const items =
+    questionCallId === undefined
+      ? view.items
+      : view.items.filter((item) => item.id !== `plan_${questionCallId}`);
   return (
     <div class="cols">
       <div class="mid">
         <div class="scroll">
           <section aria-label={words.conversation}>
-            <ItemList key={`${id} ${entry ?? ""}`} items={items} place={place} />
+            <ItemList key={`${id} ${entry ?? ""}`} items={items} itemIndex={itemIndex} />
           </section>
         </div>
         <div class="dock">
@@ -69,10 +72,10 @@ export function Conversation(): VNode {
 /** Shows when the next attempt follows, and makes it at once on request. */
 function ConnectionLost({ retry }: { readonly retry: ConnectionRetry }): VNode {
   const words = useWords();
-  const [left, setLeft] = useState(0);
+  const [seconds, setSeconds] = useState(0);
   useEffect(() => {
     const end = Date.now() + retry.inMs;
-    const count = (): void => setLeft(Math.max(1, Math.ceil((end - Date.now()) / 1_000)));
+    const count = (): void => setSeconds(Math.max(1, Math.ceil((end - Date.now()) / 1_000)));
     count();
     const timer = setInterval(count, 1_000);
     return () => clearInterval(timer);
@@ -80,7 +83,7 @@ function ConnectionLost({ retry }: { readonly retry: ConnectionRetry }): VNode {
   return (
     <p class="note warn">
       <span role="status">{words.connectionLost}</span>
-      <span class="num">{words.retryingIn(left)}</span>
+      <span class="num">{words.retryingIn(seconds)}</span>
       <Button look="small" onClick={retry.now}>
         {words.retryNow}
       </Button>
@@ -116,7 +119,8 @@ function RunLine({ run: { phase, retry, outputTokens } }: { readonly run: RunVie
 function Questions(): VNode {
   const words = useWords();
   const reader = useReader();
-  const { route, questions, work, isWritable, view } = useOpenSession();
+  const { route, work, isWritable, view } = useOpenSession();
+  const { questions } = view;
   const box = useRef<HTMLDivElement>(null);
   const [first] = questions;
   const before = useRef(first?.id);
@@ -141,8 +145,9 @@ function Questions(): VNode {
           isWritable={isWritable}
           answer={async (answer) => {
             const reply = (): Promise<void> => reader.answer(first.id, { ...answer, sessionId: route.id });
-            // Who stops stops the run, and the call with it. One that has ended to wait, or whose process is
-            // gone, takes only answers.
+            // Stopping stops the run, and the call with it. A run that ended to wait, or whose process is
+            // gone,
+            // only accepts answers.
             const isStop = answer.choice === "stop" && first.type === "permission" && view.run !== undefined;
             const stop = (): Promise<void> =>
               reader.stop(route.id).catch((error: unknown) => {
@@ -159,7 +164,7 @@ function Questions(): VNode {
 
 function Queue(): VNode | null {
   const words = useWords();
-  const { queue, queueHeld } = useOpenSession();
+  const { queue, queueHeld } = useOpenSession().view;
   if (queue.length === 0) return null;
   return (
     <section aria-label={words.queue(queue.length)}>
@@ -178,7 +183,7 @@ function Queue(): VNode | null {
 
 interface ComposerProps {
   readonly isRunning: boolean;
-  /** The text so far. It survives a question that takes the box's place. */
+  /** Kept outside, because a question may replace the box. */
   readonly draft: string;
   readonly change: (draft: string) => void;
   /** Undefined if unknown. */
@@ -249,22 +254,22 @@ interface ItemListProps {
   /** All items at the first draw. */
   readonly items: readonly ViewItem[];
   /** Index of the item to show; undefined: the newest. */
-  readonly place: number | undefined;
+  readonly itemIndex: number | undefined;
 }
 
-/** Maximum distance from the end at which a reader still follows new content. */
-const NEAR_END = 120;
+/** Maximum distance from the end at which new content is still followed. */
+const NEAR_END_PX = 120;
 
-/** The items of a conversation. Of a long one only a part is drawn; more on request. */
-function ItemList({ items, place }: ItemListProps): VNode {
+/** Only a part of a long conversation is drawn; buttons load more. */
+function ItemList({ items, itemIndex }: ItemListProps): VNode {
   const words = useWords();
-  const [shown, setShown] = useState(() => openWindow(items.length, place));
+  const [visible, setVisible] = useState(() => openWindow(items.length, itemIndex));
   const list = useRef<HTMLDivElement>(null);
-  const { isFollowing, isAway, setAway } = useFollowing(list, place === undefined);
-  const target = place === undefined ? undefined : items[place]?.id;
+  const { isFollowing, isAway, setAway } = useFollowing(list, itemIndex === undefined);
+  const target = itemIndex === undefined ? undefined : items[itemIndex]?.id;
   useLayoutEffect(() => {
-    if (!isFollowing.current || shown.to !== undefined) return;
-    setShown(slidWindow(shown, items.length));
+    if (!isFollowing.current || visible.to !== undefined) return;
+    setVisible(slidWindow(visible, items.length));
     const box = scrollerOf(list.current);
     box.scrollTo(0, box.scrollHeight);
   });
@@ -274,23 +279,23 @@ function ItemList({ items, place }: ItemListProps): VNode {
     element?.scrollIntoView({ block: "center" });
     element?.focus({ preventScroll: true });
   }, [target]);
-  const after = shown.to === undefined ? 0 : items.length - shown.to;
+  const after = visible.to === undefined ? 0 : items.length - visible.to;
   const toNewest = (): void => {
     isFollowing.current = true;
     setAway(false);
-    setShown(openWindow(items.length));
+    setVisible(openWindow(items.length));
   };
   return (
     <div ref={list}>
-      {shown.from > 0 && (
-        <Button look="load" onClick={() => setShown(withEarlier(shown))}>
-          {words.earlier(shown.from)}
+      {visible.from > 0 && (
+        <Button look="load" onClick={() => setVisible(withEarlier(visible))}>
+          {words.earlier(visible.from)}
         </Button>
       )}
       {items.length === 0 && <p class="talk soft">{words.empty}</p>}
-      <Items items={items.slice(shown.from, shown.to)} marked={target} />
+      <Items items={items.slice(visible.from, visible.to)} marked={target} />
       {after > 0 && (
-        <Button look="load" onClick={() => setShown(withLater(shown, items.length))}>
+        <Button look="load" onClick={() => setVisible(withLater(visible, items.length))}>
           {words.later(after)}
         </Button>
       )}
@@ -303,7 +308,7 @@ function ItemList({ items, place }: ItemListProps): VNode {
   );
 }
 
-/** The element that scrolls: a part of a wide page, all of a narrow one. */
+/** The scrolling element: a column on a wide page, the document on a narrow one. */
 function scrollerOf(element: Element | null): Element {
   const box = element?.closest(".scroll");
   const isOwn = box != null && getComputedStyle(box).overflowY === "auto";
@@ -322,30 +327,30 @@ function useFollowing(list: { readonly current: Element | null }, initially: boo
   const isFollowing = useRef(initially);
   const [isAway, setAway] = useState(false);
   useEffect(() => {
-    const look = (): void => {
+    const onScroll = (): void => {
       const { scrollHeight, clientHeight, scrollTop } = scrollerOf(list.current);
-      const left = scrollHeight - clientHeight - scrollTop;
-      isFollowing.current = left < NEAR_END;
-      setAway(left > clientHeight / 2);
+      const distance = scrollHeight - clientHeight - scrollTop;
+      isFollowing.current = distance < NEAR_END_PX;
+      setAway(distance > clientHeight / 2);
     };
-    const stay = (): void => {
+    const onResize = (): void => {
       const box = scrollerOf(list.current);
       if (isFollowing.current) box.scrollTo(0, box.scrollHeight);
     };
     // Captured, because scroll events of an element do not bubble.
     const options = { passive: true, capture: true };
-    addEventListener("scroll", look, options);
-    addEventListener("resize", stay);
+    addEventListener("scroll", onScroll, options);
+    addEventListener("resize", onResize);
     return () => {
-      removeEventListener("scroll", look, options);
-      removeEventListener("resize", stay);
+      removeEventListener("scroll", onScroll, options);
+      removeEventListener("resize", onResize);
     };
   }, []);
   return { isFollowing, isAway, setAway };
 }
 
 /** The index of the item that shows an entry, or of the first one after it. */
-function placeOfEntry(items: readonly ViewItem[], entry: JournalEntry): number | undefined {
+function itemIndexOf(items: readonly ViewItem[], entry: JournalEntry): number | undefined {
   const callId = "callId" in entry ? entry.callId : undefined;
   const own = items.findIndex(
     (item) => (item.type === "tool" && item.callId === callId) || item.id === entry.id,
@@ -358,29 +363,29 @@ function placeOfEntry(items: readonly ViewItem[], entry: JournalEntry): number |
 export const WINDOW_STEP = 120;
 
 /** The part of a list that is drawn. `to` undefined: up to the newest, even as the list grows. */
-interface ShownWindow {
+interface VisibleWindow {
   readonly from: number;
   readonly to: number | undefined;
 }
 
 /** The newest items of a list, or those around a linked place. */
-export function openWindow(length: number, place?: number): ShownWindow {
+export function openWindow(length: number, place?: number): VisibleWindow {
   if (place === undefined || place >= length - WINDOW_STEP)
     return { from: Math.max(0, length - WINDOW_STEP), to: undefined };
   const from = Math.max(0, place - WINDOW_STEP / 2);
   return { from, to: from + WINDOW_STEP };
 }
 
-export function withEarlier({ from, to }: ShownWindow): ShownWindow {
+export function withEarlier({ from, to }: VisibleWindow): VisibleWindow {
   return { from: Math.max(0, from - WINDOW_STEP), to };
 }
 
-export function withLater({ from, to }: ShownWindow, length: number): ShownWindow {
+export function withLater({ from, to }: VisibleWindow, length: number): VisibleWindow {
   const end = (to ?? length) + WINDOW_STEP;
   return { from, to: end >= length ? undefined : end };
 }
 
-/** The window of a reader who follows the newest: drops items far behind. */
-export function slidWindow(shown: ShownWindow, length: number): ShownWindow {
+/** The window while following the newest items: drops items far behind. */
+export function slidWindow(shown: VisibleWindow, length: number): VisibleWindow {
   return length - shown.from > 4 * WINDOW_STEP ? openWindow(length) : shown;
 }

@@ -2,12 +2,12 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Json } from "../../../core/base/errors.ts";
 import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
-import { defined, equalJson, ownValue, safeParse } from "../../../core/base/json.ts";
-import { numberOf } from "../../../core/base/text.ts";
+import { defined, equalJson, ownValue } from "../../../core/base/json.ts";
+import type { JsonSchema } from "../../../core/base/schema.ts";
 import type { QuestionAnswer } from "../../../server/server-api.ts";
 import type { Question } from "../../../view/question.ts";
 import { questionKind, questionSubject } from "../../../view/question-kind.ts";
-import { type ValueField, type ValueOption, valueFields } from "../../../view/value-form.ts";
+import { type ValueField, ValueForm, type ValueOption } from "../../../view/value-form.ts";
 import { useWords } from "../language/language.ts";
 import { Button } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
@@ -24,53 +24,50 @@ interface QuestionProps {
 }
 
 /**
- * An open question with everything that is asked, why, and the answers it accepts, none of them preselected.
- * A value is filled in field by field.
+ * An open question with its subject, reason and accepted answers, none preselected. A value is entered field
+ * by field.
  */
 export function QuestionView({ question, all = 1, isWritable = true, answer }: QuestionProps): VNode {
   const words = useWords();
   const kind = questionKind(question);
-  const fields = fieldsOf(question);
+  const [form] = useState(() => new ValueForm(schemaOf(question)));
+  // A new object redraws: the form changes in place.
+  const [{ problem }, setProgress] = useState({ problem: "" });
   const [isSending, setSending] = useState(false);
-  const [given, setGiven] = useState<readonly (Json | undefined)[]>([]);
-  const lateClicks = useLateClicks();
+  const clickGuard = useClickGuard();
   const send = (choice: QuestionAnswer): void => {
     setSending(true);
     void answer(choice).finally(() => setSending(false));
   };
-  const give = (value: Json | undefined): void => {
-    const values = [...given, value];
-    if (values.length < fields.length) setGiven(values);
-    else send({ choice: "once", value: valueOf(fields, values) });
+  const proceed = (result: ReturnType<ValueForm["give"]>): void => {
+    if (result !== undefined && "value" in result) send({ choice: "once", value: result.value });
+    else setProgress({ problem: result?.fault ?? "" });
   };
-  const leave = (): void =>
-    send(
-      kind === "ask" && given.length > 0
-        ? { choice: "once", value: valueOf(fields, given) }
-        : { choice: "no" },
-    );
-  const field = fields[given.length];
+  const dismiss = (): void => send({ choice: "once", ...form.leave(question) });
+  const { at, field, fields } = form;
   const isDecision = question.type === "permission" || kind === "plan";
-  const leaveWord =
+  const dismissLabel =
     kind === "ask" ? words.noAnswer : question.type === "choice" ? words.noneOfThese : words.refuse;
   return (
     <section class="ask" aria-labelledby={`question-${question.id}`}>
       <Head
         question={question}
-        asks={kind === "ask" ? field?.label : undefined}
-        place={fields.length > 1 ? [given.length + 1, fields.length] : [1, all]}
+        fieldLabel={kind === "ask" ? field?.label : undefined}
+        position={fields.length > 1 ? [at + 1, fields.length] : [1, all]}
       />
       {kind !== "ask" && <Subject question={question} />}
       {isWritable && (
-        <fieldset class={isDecision ? "acts" : undefined} disabled={isSending} {...lateClicks}>
+        <fieldset class={isDecision ? "acts" : undefined} disabled={isSending} {...clickGuard}>
           {isDecision ? (
             <Decision question={question} send={send} />
           ) : (
             <FieldForm
-              key={given.length}
+              key={at}
               field={field}
               label={kind === "value" && question.type === "elicitation" ? labelOf(field) : ""}
-              {...{ give, leave, leaveWord }}
+              give={(value) => proceed(form.give(value))}
+              take={(text) => proceed(form.take(text))}
+              {...{ problem, dismiss, dismissLabel }}
             />
           )}
         </fieldset>
@@ -79,17 +76,9 @@ export function QuestionView({ question, all = 1, isWritable = true, answer }: Q
   );
 }
 
-function fieldsOf({ type, schema = {}, options = [] }: Question): readonly ValueField[] {
-  if (type !== "choice") return valueFields(schema);
-  const [one] = valueFields({ oneOf: options.map(({ value, label }) => ({ const: value, title: label })) });
-  return one === undefined ? [] : [one];
-}
-
-function valueOf(fields: readonly ValueField[], values: readonly (Json | undefined)[]): Json {
-  const [first] = fields;
-  if (first !== undefined && first.name === undefined) return values[0] ?? null;
-  const named = values.map((value, at) => [fields[at]?.name ?? "", value] as const);
-  return Object.fromEntries(named.filter(([, value]) => value !== undefined)) as Json;
+function schemaOf({ type, schema = {}, options = [] }: Question): JsonSchema {
+  if (type !== "choice") return schema;
+  return { oneOf: options.map(({ value, label }) => ({ const: value, title: label })) };
 }
 
 function labelOf({ name, label, note }: Partial<ValueField> = {}): string {
@@ -98,11 +87,11 @@ function labelOf({ name, label, note }: Partial<ValueField> = {}): string {
 
 interface HeadProps {
   readonly question: Question;
-  readonly asks: string | undefined;
-  readonly place: readonly [at: number, all: number];
+  readonly fieldLabel: string | undefined;
+  readonly position: readonly [at: number, all: number];
 }
 
-function Head({ question, asks, place: [at, all] }: HeadProps): VNode {
+function Head({ question, fieldLabel, position: [at, all] }: HeadProps): VNode {
   const words = useWords();
   const { id, diff, outside, tool = "", agent, runs } = question;
   const kind = questionKind(question);
@@ -114,7 +103,7 @@ function Head({ question, asks, place: [at, all] }: HeadProps): VNode {
     <header>
       <StateMark mark="wait" />
       <h2 id={`question-${id}`} tabIndex={-1}>
-        {asks === undefined ? title : withHiddenShown(asks)}
+        {fieldLabel === undefined ? title : withHiddenShown(fieldLabel)}
       </h2>
       {target !== undefined && <span class="mono cut">{withHiddenShown(target)}</span>}
       {kind === "run" && runs === "inside" && <span class="dim">{words.inSandbox}</span>}
@@ -142,8 +131,9 @@ function Subject({ question }: { readonly question: Question }): VNode {
   const plan = planOf(question);
   if (plan !== undefined) return <Markdown text={withHiddenShown(plan)} />;
   const reached = kind === "network" || kind === "unsandboxed" ? words.reached[kind] : "";
-  const { reason: wanted } = tool === "bash" && input !== undefined ? input : {};
-  const given = typeof wanted === "string" && wanted.trim() !== "" ? words.reasonGiven(wanted) : "";
+  const { reason: modelReason } = tool === "bash" && input !== undefined ? input : {};
+  const reasonLine =
+    typeof modelReason === "string" && modelReason.trim() !== "" ? words.reasonGiven(modelReason) : "";
   return (
     <>
       {diff !== undefined && <DiffView diff={diff} whole />}
@@ -152,7 +142,7 @@ function Subject({ question }: { readonly question: Question }): VNode {
           {withHiddenShown(subjectText(question))}
         </pre>
       )}
-      {[reached, given, reason]
+      {[reached, reasonLine, reason]
         .filter((note) => note !== "")
         .map((note) => (
           <p key={note} class="why">
@@ -176,21 +166,21 @@ interface AnswerProps {
   readonly send: (answer: QuestionAnswer) => void;
 }
 
-interface Act {
+interface Choice {
   readonly key: string;
   readonly label: string;
   readonly rule?: string | undefined;
   readonly act: () => void;
 }
 
-/** Yes and no to a call or a plan, each as a numbered button without a further confirmation. */
+/** The answers to a call or a plan as numbered buttons, without a further confirmation. */
 function Decision({ question, send }: AnswerProps): VNode {
   const words = useWords();
   const { tool, choices, options = [] } = question;
   const isPlan = question.type === "choice";
   const [isRefusing, setRefusing] = useState(false);
   const refuse = (): void => setRefusing(true);
-  const acts: readonly Act[] = isPlan
+  const buttons: readonly Choice[] = isPlan
     ? [
         ...options.map(({ value, label }) => ({
           key: value,
@@ -212,11 +202,11 @@ function Decision({ question, send }: AnswerProps): VNode {
     if (isRefusing) setRefusing(false);
     else if (canStop) send({ choice: "stop" });
   };
-  useAnswerKeys(isRefusing ? [] : acts.map(({ act }) => act), stop);
+  useAnswerKeys(isRefusing ? [] : buttons.map(({ act }) => act), stop);
   if (isRefusing) return <Refusal isPlan={isPlan} send={send} back={stop} />;
   return (
     <>
-      {acts.map(({ key, label, rule, act }, at) => (
+      {buttons.map(({ key, label, rule, act }, at) => (
         <Button key={key} look={at === 0 && key !== "no" ? "main" : ""} onClick={act}>
           <kbd>{at + 1}</kbd>
           {label}
@@ -233,7 +223,7 @@ function Decision({ question, send }: AnswerProps): VNode {
 }
 
 interface RefusalProps extends Pick<AnswerProps, "send"> {
-  /** True: a refusal without words is useless. */
+  /** True: a refusal needs words. */
   readonly isPlan: boolean;
   readonly back: () => void;
 }
@@ -241,19 +231,19 @@ interface RefusalProps extends Pick<AnswerProps, "send"> {
 /** The row of answers after a no, with an optional reason. */
 function Refusal({ isPlan, send, back }: RefusalProps): VNode {
   const words = useWords();
-  const asks = isPlan ? words.whatToChange : words.reason;
+  const label = isPlan ? words.whatToChange : words.reason;
   const [reason, setReason] = useState("");
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
-  const sayNo = (): void => {
-    const said = reason.trim();
-    if (said !== "") send({ choice: "no", reason: said });
+  const submit = (): void => {
+    const text = reason.trim();
+    if (text !== "") send({ choice: "no", reason: text });
     else if (!isPlan) send({ choice: "no" });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.isComposing || (event.key !== "Enter" && event.key !== "Escape")) return;
     event.preventDefault();
-    if (event.key === "Enter") sayNo();
+    if (event.key === "Enter") submit();
     else back();
   };
   return (
@@ -261,14 +251,14 @@ function Refusal({ isPlan, send, back }: RefusalProps): VNode {
       <input
         ref={field}
         class="field"
-        aria-label={asks}
-        placeholder={asks}
+        aria-label={label}
+        placeholder={label}
         value={reason}
         autocomplete="off"
         onKeyDown={onKeyDown}
         onInput={({ currentTarget }) => setReason(currentTarget.value)}
       />
-      <Button kbd="↵" onClick={sayNo}>
+      <Button kbd="↵" onClick={submit}>
         {isPlan ? words.send : words.sayNo}
       </Button>
       <Button kbd="Esc" look="bare last" onClick={back}>
@@ -283,55 +273,62 @@ interface FieldProps {
   readonly field: ValueField | undefined;
   readonly label: string;
   readonly give: (value: Json | undefined) => void;
-  readonly leave: () => void;
-  readonly leaveWord: string;
+  readonly take: (text: string) => void;
+  /** Why the previous input was rejected, if it was. */
+  readonly problem: string;
+  readonly dismiss: () => void;
+  readonly dismissLabel: string;
 }
 
 /** One field: its numbered options, or free text. */
-function FieldForm({ field, label, give, leave, leaveWord }: FieldProps): VNode {
+function FieldForm(props: FieldProps): VNode {
+  const { field, label, give, take, problem, dismiss, dismissLabel } = props;
   const words = useWords();
-  const { kind, isOpen, isRequired, initial, options: offered } = field ?? NOTHING;
+  const { kind, isOpen, isRequired, initial, options: offered } = field ?? NO_FIELD;
   const yesOrNo = [true, false].map((value) => ({ value, label: value ? words.yes : words.no }));
   const options: readonly ValueOption[] = kind === "boolean" ? yesOrNo : offered;
   const isSeveral = kind === "several";
-  const [chosen, setChosen] = useState(() => placesOf(initial, options));
-  const [own, setOwn] = useState(initial === undefined || options.length > 0 ? "" : textOf(initial, kind));
-  const [isWrong, setWrong] = useState(false);
+  const [chosen, setChosen] = useState(() => indexesOf(initial, options));
+  const [freeText, setFreeText] = useState(
+    initial === undefined || options.length > 0 ? "" : textOf(initial, kind),
+  );
   const choose = (at: number): void => {
     if (!isSeveral) give(options[at]?.value);
     else setChosen(chosen.includes(at) ? chosen.filter((each) => each !== at) : [...chosen, at]);
   };
   const submit = (event: Event): void => {
     event.preventDefault();
-    const marked = options.flatMap(({ value }, at) => (chosen.includes(at) ? [value] : []));
-    const read = readAnswer(field, own.trim(), marked);
-    if (read === "wrong") setWrong(true);
-    else if (read !== undefined) give(read.value);
+    const text = freeText.trim();
+    const values = options.flatMap(({ value }, at) => (chosen.includes(at) ? [value] : []));
+    if (isSeveral && (text !== "" || values.length > 0)) give(text === "" ? values : [...values, text]);
+    else if (options.length === 0 && (text !== "" || isRequired)) take(text);
+    else if (text !== "") give(text);
+    else if (!isOpen && (values.length > 0 || !isRequired)) give(values[0]);
   };
   useAnswerKeys(
     options.map((_, at) => () => choose(at)),
-    leave,
+    dismiss,
   );
   const takesText = field !== undefined && (options.length === 0 || isOpen);
   const canSend = isSeveral || options.length === 0 || !(isRequired || isOpen);
   return (
     <form onSubmit={submit}>
       {label !== "" && <p class="why">{label}</p>}
-      {isWrong && (
+      {problem !== "" && (
         <p class="why bad" role="alert">
-          {words.notJson}
+          {withHiddenShown(problem)}
         </p>
       )}
       <Options options={options} chosen={chosen} isSeveral={isSeveral} choose={choose} />
       <div class="acts">
-        {takesText && <OwnText field={field} label={label} value={own} change={setOwn} />}
+        {takesText && <FreeText field={field} label={label} value={freeText} change={setFreeText} />}
         {canSend && (
           <Button type="submit" look="main">
             {words.send}
           </Button>
         )}
-        <Button kbd="Esc" look="bare last" onClick={leave}>
-          {leaveWord}
+        <Button kbd="Esc" look="bare last" onClick={dismiss}>
+          {dismissLabel}
         </Button>
       </div>
     </form>
@@ -345,7 +342,7 @@ interface TextProps {
   readonly change: (text: string) => void;
 }
 
-function OwnText({ field: { kind, isOpen, isRequired }, label, value, change }: TextProps): VNode {
+function FreeText({ field: { kind, isOpen, isRequired }, label, value, change }: TextProps): VNode {
   const words = useWords();
   const hint = isOpen ? words.ownAnswer : label;
   return (
@@ -394,7 +391,7 @@ function Options({ options, chosen, isSeveral, choose }: OptionsProps): VNode {
   );
 }
 
-function placesOf(initial: Json | undefined, options: readonly ValueOption[]): readonly number[] {
+function indexesOf(initial: Json | undefined, options: readonly ValueOption[]): readonly number[] {
   const values = initial === undefined ? [] : [initial].flat();
   return options.flatMap(({ value }, at) => (values.some((each) => equalJson(each, value)) ? [at] : []));
 }
@@ -403,31 +400,9 @@ function textOf(value: Json, kind: string): string {
   return typeof value === "string" && kind !== "json" ? value : JSON.stringify(value);
 }
 
-/** The answer to a field; undefined while there is none, `wrong` if it is not JSON. */
-function readAnswer(
-  { kind, isOpen, isRequired }: Pick<ValueField, "kind" | "isOpen" | "isRequired"> = NOTHING,
-  text: string,
-  marked: readonly Json[],
-): { readonly value: Json | undefined } | "wrong" | undefined {
-  const value = readText(text, kind);
-  if (value === undefined) return "wrong";
-  if (kind === "several" && (text !== "" || marked.length > 0))
-    return { value: text === "" ? marked : [...marked, text] };
-  if (text !== "") return { value };
-  return !isOpen && (marked[0] !== undefined || !isRequired) ? { value: marked[0] } : undefined;
-}
+const NO_FIELD = { kind: "text", isOpen: false, isRequired: false, initial: undefined, options: [] } as const;
 
-const NOTHING = { kind: "text", isOpen: false, isRequired: false, initial: undefined, options: [] } as const;
-
-/** The value of text; undefined if it is not JSON. Invalid numbers are left to the server to report. */
-function readText(text: string, kind: string): Json | undefined {
-  if (kind === "number") return Number.isNaN(numberOf(text)) ? text : numberOf(text);
-  if (kind !== "json" || text === "") return text;
-  const parsed = safeParse(text);
-  return parsed.ok ? (parsed.value as Json) : undefined;
-}
-
-/** Keys pressed this soon were meant for something else. */
+/** Earlier keys were meant for something else. */
 const EARLY_KEY_MS = 200;
 
 /** Lets digits choose, from 1, and Escape leave. */
@@ -450,16 +425,19 @@ function useAnswerKeys(choose: readonly (() => void)[], leave: () => void): void
   }, []);
 }
 
-/** Time in which a click may be the second half of one meant for what was there before. */
-const EARLY_MS = 400;
+/** Earlier clicks may be the second half of a double click on what was there before. */
+const EARLY_CLICK_MS = 400;
 
-/** Props of an element that ignores clicks right after it appears. Keys work at once: the focus has them. */
-function useLateClicks(): { readonly onClickCapture: (click: MouseEvent) => void } {
+/**
+ * Props of an element that ignores clicks right after it appears. Keys work at once, because the focus
+ * receives them.
+ */
+function useClickGuard(): { readonly onClickCapture: (click: MouseEvent) => void } {
   const [shownAt] = useState(() => performance.now());
   return {
     onClickCapture: (click) => {
       const isOfKey = click.detail === 0;
-      if (isOfKey || click.timeStamp - shownAt >= EARLY_MS) return;
+      if (isOfKey || click.timeStamp - shownAt >= EARLY_CLICK_MS) return;
       click.preventDefault();
       click.stopPropagation();
     },

@@ -92,7 +92,7 @@ test("text shows as it is written, and the entry takes its place", () => {
 
 test("a run that has no end is at work while the session is, and was cut where nothing runs", () => {
   const running = fed(START, ASKED, { passing: { type: "state", state: "running" } }, ready);
-  expect([running.now.state, running.now.view.run?.phase, texts(running)]).toEqual([
+  expect([running.now.view.state, running.now.view.run?.phase, texts(running)]).toEqual([
     "running",
     "waiting",
     ["Hello"],
@@ -110,26 +110,18 @@ test("questions open and close, and are asked once each", () => {
     { passing: { type: "question", question: question("q2") } },
     { passing: { type: "question", question: question("q1") } },
   );
-  expect(feed.now.questions.map(({ id }) => id)).toEqual(["q2", "q1"]);
+  expect(feed.now.view.questions.map(({ id }) => id)).toEqual(["q2", "q1"]);
   feed.apply({ type: "passing", passing: { type: "question_closed", id: "q2" } });
-  expect(feed.now.questions.map(({ id }) => id)).toEqual(["q1"]);
+  expect(feed.now.view.questions.map(({ id }) => id)).toEqual(["q1"]);
 });
 
 test("messages that wait are those that were told last", () => {
   const queue = [{ id: "m", text: "later" }];
   const { now } = fed(ready, { passing: { type: "queue", queue, held: true } });
-  expect([now.queue, now.queueHeld]).toEqual([queue, true]);
+  expect([now.view.queue, now.view.queueHeld]).toEqual([queue, true]);
 });
 
 test("a conversation that was rewound begins anew", () => {
   const feed = fed(START, ASKED, ANSWER, END, ready, { passing: { type: "reset" } }, START, ASKED);
   expect([texts(feed), feed.now.isReady, feed.now.entries.length]).toEqual([["Hello"], false, 2]);
-});
-
-test("each look at what did not change is the same object, and after a change it is another", () => {
-  const feed = fed(START, ASKED, ready);
-  const before = feed.now;
-  expect(feed.now).toBe(before);
-  feed.apply({ type: "entry", entry: ANSWER });
-  expect(feed.now).not.toBe(before);
 });

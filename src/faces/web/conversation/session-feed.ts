@@ -3,78 +3,42 @@ import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { defined } from "../../../core/base/json.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../permission/permission-mode.ts";
 import type { ConnectionRetry, Reader } from "../../../server/create-reader.ts";
-import type {
-  PassingEvent,
-  SessionDetail,
-  SessionState,
-  StreamItem,
-  WaitingMessage,
-} from "../../../server/server-api.ts";
-import type { Question } from "../../../view/question.ts";
+import type { PassingEvent, SessionDetail, StreamItem } from "../../../server/server-api.ts";
 import type { SessionView } from "../../../view/view.ts";
-import { type HostView, ViewFold } from "../../../view/view-fold.ts";
+import { EMPTY_HOST, type HostView, ViewFold } from "../../../view/view-fold.ts";
 import { useReader } from "../work.tsx";
 
-/** A session as received so far. Each change creates a new object; the entries grow in place. */
+/** A session as received so far. The entries grow in place. */
 export interface FeedState {
   readonly view: SessionView;
   readonly entries: readonly JournalEntry[];
-  readonly state: SessionState;
-  readonly queue: readonly WaitingMessage[];
-  readonly queueHeld: boolean;
-  readonly questions: readonly Question[];
   /** Undefined if unknown. */
   readonly mode: PermissionMode | undefined;
   /** True once everything stored has arrived. */
   readonly isReady: boolean;
 }
 
-/** The host of an inactive session. */
-export const IDLE_HOST: HostView = {
-  state: "idle",
-  queue: [],
-  queueHeld: false,
-  steering: [],
-  questions: [],
-  model: "",
-  mode: "default",
-  effort: undefined,
-  windowTokens: undefined,
-  endedJobs: new Map(),
-};
-
 /**
  * Folds a session's stream into the page's state. Feed it each item once, in order. An entry that is sent
  * again after a lost connection counts once.
  */
 export class SessionFeed {
-  #host: HostView = IDLE_HOST;
-  #fold = new ViewFold(IDLE_HOST);
+  #host: HostView = EMPTY_HOST;
+  #fold = new ViewFold(EMPTY_HOST);
   #entries: JournalEntry[] = [];
   #known = new Set<string>();
   #mode: PermissionMode | undefined;
   #isReady = false;
-  #now: FeedState | undefined;
 
   get isReady(): boolean {
     return this.#isReady;
   }
 
   get now(): FeedState {
-    const { state, queue, queueHeld, questions } = this.#host;
-    return (this.#now ??= {
-      view: this.#fold.view,
-      entries: this.#entries,
-      state: state as SessionState,
-      queue,
-      queueHeld,
-      questions,
-      mode: this.#mode,
-      isReady: this.#isReady,
-    });
+    return { view: this.#fold.view, entries: this.#entries, mode: this.#mode, isReady: this.#isReady };
   }
 
-  /** Applies the server's facts about a session that are not in its entries. */
+  /** Applies the server's facts that are not in the entries. */
   detail({ state, queue, queueHeld, questions, model, permissionMode }: SessionDetail): void {
     this.#changeMode(permissionMode);
     this.#change({ state, queue, queueHeld, questions, ...defined({ model }) });
@@ -90,7 +54,6 @@ export class SessionFeed {
     this.#known.add(entry.id);
     this.#entries.push(entry);
     this.#fold.apply(entry);
-    this.#now = undefined;
     if (entry.scope !== undefined) return;
     if (entry.type === "run_start" || entry.type === "run_resume" || entry.type === "model_change")
       this.#change({ model: entry.model });
@@ -102,7 +65,6 @@ export class SessionFeed {
     switch (passing.type) {
       case "event":
         this.#fold.apply(passing.event);
-        this.#now = undefined;
         return;
       case "state":
         return this.#change({ state: passing.state });
@@ -124,7 +86,6 @@ export class SessionFeed {
         this.#known = new Set();
         this.#isReady = false;
         this.#fold = new ViewFold(this.#host);
-        this.#now = undefined;
     }
   }
 
@@ -136,7 +97,6 @@ export class SessionFeed {
   #change(more: Partial<HostView>): void {
     this.#host = { ...this.#host, ...more };
     this.#fold.host(this.#host);
-    this.#now = undefined;
   }
 }
 
@@ -151,31 +111,30 @@ export interface FollowedSession extends FeedState {
 /** Follows a session while the component is shown; draws at most once per frame. */
 export function useSession(id: string): FollowedSession {
   const reader = useReader();
-  const [session, setSession] = useState<FollowedSession>(notOpened);
+  const [session, setSession] = useState<FollowedSession>(emptySession);
   const frame = useRef(0);
   useEffect(() => {
-    setSession(notOpened());
-    const leaving = new AbortController();
-    void followSession(reader, id, leaving.signal, (now) => {
+    setSession(emptySession());
+    const unmounted = new AbortController();
+    void followSession(reader, id, unmounted.signal, (now) => {
       cancelAnimationFrame(frame.current);
       frame.current = requestAnimationFrame(() => setSession(now()));
     });
     return () => {
-      leaving.abort();
+      unmounted.abort();
       cancelAnimationFrame(frame.current);
     };
   }, [reader, id]);
   return session;
 }
 
-function notOpened(): FollowedSession {
+function emptySession(): FollowedSession {
   return { ...new SessionFeed().now, detail: undefined, retry: undefined, fault: undefined };
 }
 
 /**
  * Follows a session until the signal aborts. `changed` receives a function that returns the current state.
- * Details are requested after the entries, which are shown first, and again after each lost connection: they
- * cover what was missed meanwhile.
+ * Details are requested after the entries, and again after each lost connection, to cover what was missed.
  */
 export async function followSession(
   reader: Reader,
@@ -188,36 +147,36 @@ export async function followSession(
   let retry: ConnectionRetry | undefined;
   let fault: unknown;
   // A response older than the stream's latest news would undo them.
-  let told = 0;
+  let newsCount = 0;
   const now = (): FollowedSession => ({ ...feed.now, detail, retry, fault });
-  const tell = (): void => {
+  const notify = (): void => {
     if (!signal.aborted) changed(now);
   };
-  const onFault = (error: unknown): void => {
+  const onError = (error: unknown): void => {
     fault = error;
-    tell();
+    notify();
   };
-  const look = async (): Promise<void> => {
+  const loadDetail = async (): Promise<void> => {
     let before: number;
     do {
-      before = told;
+      before = newsCount;
       detail = await reader.session(id);
-    } while (told !== before && !signal.aborted);
+    } while (newsCount !== before && !signal.aborted);
     feed.detail(detail);
-    tell();
+    notify();
   };
   const onConnection = (_state: "open" | "lost", next?: ConnectionRetry): void => {
     retry = next;
-    tell();
+    notify();
   };
   try {
     for await (const item of reader.follow(id, { signal, onConnection })) {
       feed.apply(item);
-      if (item.type === "passing" && item.passing.type !== "event") told++;
-      if (item.type === "passing" && item.passing.type === "ready") void look().catch(onFault);
-      if (feed.isReady) tell();
+      if (item.type === "passing" && item.passing.type !== "event") newsCount++;
+      if (item.type === "passing" && item.passing.type === "ready") void loadDetail().catch(onError);
+      if (feed.isReady) notify();
     }
   } catch (error) {
-    onFault(error);
+    onError(error);
   }
 }

@@ -2,10 +2,13 @@ import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { ServerProblem } from "../../../server/create-reader.ts";
-import type { SessionChange, SessionFileState } from "../../../server/server-api.ts";
 import { checkpointHistory } from "../../../session/undo/checkpoint-history.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useLanguage, useWords } from "../language/language.ts";
+import { ContextPicture } from "../pictures/context-view.tsx";
+import { FilesView } from "../pictures/files-view.tsx";
+import { ReplayView } from "../pictures/replay-view.tsx";
+import { TimelinePicture } from "../pictures/timeline-view.tsx";
 import { Sheet } from "../rail.tsx";
 import { goTo, hrefOf, SESSION_VIEWS } from "../route.ts";
 import { folderName, markOf } from "../sessions/live-sessions.ts";
@@ -13,7 +16,7 @@ import { Menu } from "../text/controls.tsx";
 import { Icon, StateMark } from "../text/icons.tsx";
 import { Strip, stripOf } from "../text/strip.tsx";
 import { toggleCalls, useKeys } from "../use-keys.ts";
-import { faultText, Skeleton, useLoaded, useReader, useWork, type Work, WorkLine } from "../work.tsx";
+import { faultText, Skeleton, useLoaded, useReader, useWork, WorkLine } from "../work.tsx";
 import { Items } from "./block-view.tsx";
 import { Conversation } from "./conversation.tsx";
 import { useSession } from "./session-feed.ts";
@@ -27,7 +30,8 @@ export function SessionPage({ route }: { readonly route: OpenSession["route"] })
   const { id } = route;
   const session = useSession(id);
   const [isOpen, setOpen] = useState(false);
-  const { entries, state } = session;
+  const { entries } = session;
+  const { state } = session.view;
   const isWritable = session.detail?.readOnly === false;
   const isSettled = isWritable && state === "idle";
   const rollbacks = useMemo(
@@ -49,7 +53,7 @@ export function SessionPage({ route }: { readonly route: OpenSession["route"] })
     showEntry: (entry) => goTo({ type: "session", id, view: "chat", entry }),
   };
   useSessionKeys(open);
-  useTitle(terminalLine(session.detail?.title ?? "", 60), session.state === "waiting" ? "◆" : "");
+  useTitle(terminalLine(session.detail?.title ?? "", 60), state === "waiting" ? "◆" : "");
   if (session.fault !== undefined)
     return (
       <div class="scroll">
@@ -99,13 +103,13 @@ function isGone(fault: unknown): boolean {
 }
 
 function useSessionKeys({ route, actions, canUndo, canRedo, showDetails }: OpenSession): void {
-  const turnTo = (step: number): void => {
+  const moveTab = (step: number): void => {
     const view = SESSION_VIEWS[SESSION_VIEWS.indexOf(route.view) + step];
     if (view !== undefined) goTo({ type: "session", id: route.id, view });
   };
   useKeys({
-    "[": () => turnTo(-1),
-    "]": () => turnTo(1),
+    "[": () => moveTab(-1),
+    "]": () => moveTab(1),
     d: showDetails,
     o: toggleCalls,
     ...(canUndo !== undefined ? { u: () => actions.undo() } : {}),
@@ -167,7 +171,7 @@ function Heading(): VNode {
   );
 }
 
-/** All steps of the session in one line: each links to its place in the conversation. */
+/** All steps of the session in one line, linked to the conversation. */
 function SessionStrip(): VNode {
   const { words, duration } = useLanguage();
   const { entries, showEntry } = useOpenSession();
@@ -214,14 +218,15 @@ function Actions({ close }: { readonly close: () => void }): VNode {
 /** The state of the session, and the duration of its newest run. */
 function Pill(): VNode | null {
   const { words, seconds } = useLanguage();
-  const { view, state, detail } = useOpenSession();
+  const { view, detail } = useOpenSession();
+  const { state } = view;
   const [, tick] = useState(0);
-  const isAtWork = state !== "idle";
+  const isActive = state !== "idle";
   useEffect(() => {
-    if (!isAtWork) return undefined;
+    if (!isActive) return undefined;
     const timer = setInterval(() => tick((count) => count + 1), 1_000);
     return () => clearInterval(timer);
-  }, [isAtWork]);
+  }, [isActive]);
   const end = view.items.findLast((item) => item.type === "run_end");
   if (detail === undefined || view.items.length === 0) return null;
   const mark =
@@ -233,12 +238,12 @@ function Pill(): VNode | null {
           ? "cut"
           : markOf(end.stopReason);
   const startedAt = view.run?.startedAt ?? detail.runAt ?? detail.createdAt;
-  const ms = isAtWork || end === undefined ? Date.now() - startedAt : end.durationMs;
+  const ms = isActive || end === undefined ? Date.now() - startedAt : end.durationMs;
   const look = { run: "run", wait: "wait", limit: "wait", done: "ok" }[mark as string] ?? "";
   return (
     <span class={`tag num ${look} st-${mark}`}>
       <StateMark mark={mark} />
-      {isAtWork || end !== undefined ? seconds(ms) : words.marks[mark]}
+      {isActive || end !== undefined ? seconds(ms) : words.marks[mark]}
     </span>
   );
 }
@@ -248,7 +253,6 @@ function linesOf(damaged: readonly { readonly line: number }[]): string {
   return `${first.join(", ")}${damaged.length > first.length ? ", …" : ""}`;
 }
 
-/** A whole session in one of its pictures. */
 function SessionPictures(): VNode {
   const { route, work } = useOpenSession();
   const isWide = route.view === "timeline" || route.view === "context";
@@ -273,12 +277,9 @@ function SessionPictures(): VNode {
 }
 
 function Picture(): VNode | null {
-  const { route, entries, state, detail, actions, work, showEntry: onChoose } = useOpenSession();
+  const { route, entries, view, detail, actions, showEntry: onChoose } = useOpenSession();
   const reader = useReader();
-  const pictures = usePictures(work);
-  if (pictures === undefined) return <Skeleton />;
-  const { TimelinePicture, ContextPicture, ReplayView } = pictures;
-  const now = state === "idle" ? undefined : entries.at(-1)?.time;
+  const now = view.state === "idle" ? undefined : entries.at(-1)?.time;
   const windowTokens = detail?.windowTokens;
   switch (route.view) {
     case "timeline":
@@ -286,7 +287,7 @@ function Picture(): VNode | null {
     case "context":
       return <ContextPicture {...{ entries, windowTokens, onChoose }} />;
     case "files":
-      return <Files {...pictures} />;
+      return <Files />;
     case "replay":
       return (
         <ReplayView
@@ -302,37 +303,25 @@ function Picture(): VNode | null {
   }
 }
 
-type Pictures = NonNullable<ReturnType<typeof usePictures>>;
-
-/** The server knows more about the changes than the entries: contents that are not in any call's result. */
-function Files({ FilesView }: Pick<Pictures, "FilesView">): VNode {
+/** The server also knows contents that are not in any call's result. */
+function Files(): VNode {
   const reader = useReader();
-  const [changes, setChanges] = useState<readonly SessionChange[]>();
-  const [net, setNet] = useState<readonly SessionFileState[]>();
-  const { route, entries, state, detail, isWritable, actions, work, showEntry } = useOpenSession();
+  const { route, entries, view, detail, isWritable, actions, work, showEntry } = useOpenSession();
   const { id, entry: path } = route;
   const newest = entries.findLast(({ type }) => type === "checkpoint" || type === "rollback_end")?.id;
-  useEffect(() => {
-    void work
-      .attempt(() => Promise.all([reader.changes(id), reader.files(id)]))
-      .then((found) => {
-        setChanges(found?.[0]);
-        setNet(found?.[1]);
-      });
-  }, [id, newest]);
+  const loaded = useLoaded(
+    () => work.attempt(() => Promise.all([reader.changes(id), reader.files(id)])),
+    [id, newest],
+  );
+  const [changes, net] = loaded ?? [];
   return (
     <FilesView
       {...{ entries, changes, net, path, onChoose: showEntry }}
       cwd={detail?.cwd}
       loadText={(file, entryId) => reader.fileText(id, file, entryId)}
-      {...(isWritable && state === "idle"
+      {...(isWritable && view.state === "idle"
         ? { onRestore: (file, to) => actions.undo({ to, paths: [file] }) }
         : {})}
     />
   );
-}
-
-/** The pictures, loaded when one is first viewed; undefined until then. */
-export function usePictures(work: Work): typeof import("../picture-parts.ts") | undefined {
-  return useLoaded(() => work.attempt(() => import("../picture-parts.ts")), []);
 }

@@ -22,11 +22,10 @@ export interface OpenSession extends FollowedSession {
   readonly work: Work;
   /** False if it is read-only, or while that is unknown. */
   readonly isWritable: boolean;
-  /** The run before which files can be put back now, if any. */
+  /** `earlier`: not the newest run, but one before it can be undone. Undefined if none can. */
   readonly canUndo: "newest" | "earlier" | undefined;
   readonly canRedo: boolean;
   readonly showDetails: () => void;
-  /** Goes to the place of an entry in the conversation. */
   readonly showEntry: (entryId: string) => void;
 }
 
@@ -40,9 +39,9 @@ export function useOpenSession(): OpenSession {
   return open;
 }
 
-/** The actions on one session. `work` shows their outcomes. */
+/** Actions on one session; `work` shows their outcomes. */
 export function sessionActions(id: string, reader: Reader, work: Work, words: Words): SessionActions {
-  const move = async (what: "undo" | "redo", result: Promise<UndoResult>): Promise<void> => {
+  const report = async (what: "undo" | "redo", result: Promise<UndoResult>): Promise<void> => {
     const done = await work.attempt(() => result);
     if (done !== undefined) work.say(undoText(what, done, words));
   };
@@ -50,22 +49,22 @@ export function sessionActions(id: string, reader: Reader, work: Work, words: Wo
     stop: () => void work.attempt(() => reader.stop(id)),
     fork: (entryId) =>
       void work.attempt(async () => {
-        const made = await reader.fork(id, entryId);
-        goTo({ type: "session", id: made.id, view: "chat" });
+        const forked = await reader.fork(id, entryId);
+        goTo({ type: "session", id: forked.id, view: "chat" });
       }),
-    undo: (request) => void move("undo", reader.undo(id, request)),
-    redo: () => void move("redo", reader.redo(id)),
+    undo: (request) => void report("undo", reader.undo(id, request)),
+    redo: () => void report("redo", reader.redo(id)),
   };
 }
 
 /** Maximum files that are named; then the number of others follows. */
-const NAMED = 3;
+const MAX_NAMED_FILES = 3;
 
 /** The outcome of an undo or redo in words, with the files. */
 function undoText(what: "undo" | "redo", { changes, failed }: UndoResult, words: Words): string {
   const paths = changes.map(({ path }) => terminalLine(path, 120));
-  const more = paths.length - NAMED;
-  const named = [...paths.slice(0, NAMED), ...(more > 0 ? [words.moreFiles(more)] : [])].join(", ");
+  const more = paths.length - MAX_NAMED_FILES;
+  const named = [...paths.slice(0, MAX_NAMED_FILES), ...(more > 0 ? [words.moreFiles(more)] : [])].join(", ");
   const done = paths.length === 0 ? words.nothingTo[what] : words.broughtBack[what](named);
   return failed.length === 0 ? done : `${done} ${words.notPutBack(failed.join(", "))}`;
 }

@@ -75,8 +75,7 @@ export function SessionSide(): VNode {
 
 function TodoList(): VNode | null {
   const words = useWords();
-  const { view, state } = useOpenSession();
-  const { todo } = view;
+  const { todo, state } = useOpenSession().view;
   if (todo.length === 0) return null;
   const marks = {
     pending: "todo",
@@ -104,16 +103,14 @@ function FilesChanged(): VNode | null {
   const cwd = detail?.cwd;
   // Folding a long session takes longer than a frame, and few entries change files.
   const files = useMemo((): readonly FileSum[] => {
-    const kept = changedFiles(entries, { cwd });
-    return kept.length > 0 ? kept.filter(({ kind }) => kind !== "unchanged") : filesIn(view.items);
+    const fromCheckpoints = changedFiles(entries, { cwd });
+    return fromCheckpoints.length > 0
+      ? fromCheckpoints.filter(({ kind }) => kind !== "unchanged")
+      : filesIn(view.items);
   }, [entries, entries.findLast(isOfFiles), cwd]);
   if (files.length === 0) return null;
-  const sum = (name: "added" | "removed"): number => files.reduce((all, file) => all + file[name], 0);
   return (
-    <Part
-      title={words.filesChanged}
-      aside={<LineCounts lines={{ added: sum("added"), removed: sum("removed") }} />}
-    >
+    <Part title={words.filesChanged} aside={<LineCounts lines={files} />}>
       {files.map((file) => (
         <a
           key={file.path}
@@ -134,7 +131,7 @@ function isOfFiles(entry: JournalEntry): boolean {
   return entry.type === "checkpoint" || entry.type === "rollback" || entry.type === "rollback_end";
 }
 
-/** The files that calls have changed, by the diffs of their results: no checkpoints were made. */
+/** The files changed according to the diffs of call results, if there are no checkpoints. */
 function filesIn(items: readonly ViewItem[]): readonly FileSum[] {
   return [...Map.groupBy(diffsIn(items), ({ path }) => path)].map(([path, diffs]) => ({
     path,

@@ -87,7 +87,7 @@ test("details that are older than what the stream has told are asked for again",
       given[1]?.();
     }, session),
   );
-  expect([given.length, all.at(-1)?.state, all.some(({ detail }) => detail?.state === "idle")]).toEqual([
+  expect([given.length, all.at(-1)?.view.state, all.some(({ detail }) => detail?.state === "idle")]).toEqual([
     2,
     "running",
     false,

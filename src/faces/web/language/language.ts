@@ -26,7 +26,6 @@ export function useWords(): Words {
   return WORDS[useContext(LanguageContext)];
 }
 
-/** Formats amounts and moments as readers of a language expect them. */
 export interface Formats {
   /** `123`, and from a thousand `12.3k`. */
   readonly count: (value: number) => string;

@@ -5,7 +5,7 @@ import { type CompactionMethod, compactedText, ENDED, type EndReason, METHODS } 
 /** English and Chinese. */
 type Pair = readonly [string, string];
 
-/** Words shared with the terminal, which has them in English. */
+/** Words shared with the terminal, which only uses the English ones. */
 interface SharedWords {
   readonly methods: Readonly<Record<CompactionMethod, string>>;
   readonly evidence: EvidenceWords;
@@ -48,7 +48,6 @@ const SHARED: readonly [SharedWords, SharedWords] = [
   },
 ];
 
-/** The texts of the page in each language. */
 const TABLE = {
   language: ["English", "中文"],
   sessions: ["Sessions", "会话"],
@@ -318,7 +317,6 @@ const TABLE = {
   yes: ["Yes", "是"],
   no: ["No", "否"],
   asJson: ["as JSON", "JSON 格式"],
-  notJson: ["This is not JSON.", "这不是 JSON。"],
   message: ["Message", "消息"],
   messageHint: ["What next?", "接下来做什么？"],
   enterSends: ["Enter to send", "按 Enter 发送"],
@@ -364,11 +362,14 @@ const TABLE = {
   lineRemoved: ["removed", "删除"],
   nothingYet: ["Nothing has happened yet.", "还没有任何内容。"],
   whereTime: ["Where the time went", "时间用在哪里"],
-  shares: {
+  activities: {
     streaming: ["Writing", "输出"],
     waiting: ["Waiting for the model", "等待模型"],
     compaction: ["Compaction", "压缩"],
     retry: ["Retries", "重试"],
+    failed: ["Failed attempt", "失败的尝试"],
+    backoff: ["Pause before the next attempt", "下次尝试前的等待"],
+    message: ["You", "你"],
     asking: ["Waiting for you", "等你回答"],
     tool: ["Tools", "工具"],
     other: ["Everything else", "其他"],
@@ -401,15 +402,6 @@ const TABLE = {
   subagentLane: ["subagent", "子代理"],
   ofWindow: (tokens: string): Pair => [`of ${tokens}`, `共 ${tokens}`],
   soFar: ["so far", "累计"],
-  bars: {
-    message: ["You", "你"],
-    asking: ["Waiting for you", "等你回答"],
-    waiting: ["Waiting for the model", "等待模型"],
-    streaming: ["Writing", "输出"],
-    failed: ["Failed attempt", "失败的尝试"],
-    backoff: ["Pause before the next attempt", "下次尝试前的等待"],
-    compaction: ["Compaction", "压缩"],
-  },
   barCount: (count: number): Pair => [counted(count, "bar"), `${count} 段`],
   moreBars: (count: number): Pair => [`and ${count} more here`, `此处还有 ${count} 段`],
   took: (time: string): Pair => [`took ${time}`, `用时 ${time}`],
@@ -516,7 +508,6 @@ const TABLE = {
   ],
 } as const;
 
-/** A part of the table in one language. */
 type InOneLanguage<T> = T extends Pair
   ? string
   : T extends (...given: infer Given) => Pair
@@ -525,15 +516,14 @@ type InOneLanguage<T> = T extends Pair
 
 export type Words = InOneLanguage<typeof TABLE> & SharedWords;
 
-/** The words of the page in the language at an index of each pair. */
-export function wordsAt(place: 0 | 1): Words {
-  return { ...(picked(TABLE, place) as InOneLanguage<typeof TABLE>), ...SHARED[place] };
+export function wordsAt(index: 0 | 1): Words {
+  return { ...(pickLanguage(TABLE, index) as InOneLanguage<typeof TABLE>), ...SHARED[index] };
 }
 
-function picked(part: unknown, place: 0 | 1): unknown {
-  if (Array.isArray(part)) return part[place];
-  if (typeof part === "function") return (...given: unknown[]): string => part(...given)[place];
+function pickLanguage(part: unknown, index: 0 | 1): unknown {
+  if (Array.isArray(part)) return part[index];
+  if (typeof part === "function") return (...given: unknown[]): string => part(...given)[index];
   return Object.fromEntries(
-    Object.entries(part as object).map(([name, inner]) => [name, picked(inner, place)]),
+    Object.entries(part as object).map(([name, inner]) => [name, pickLanguage(inner, index)]),
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { percentText, place, stacked, ticksUpTo } from "./chart-kit.tsx";
+import { percentText, place, ticksUpTo } from "./chart-kit.tsx";
 
 test("ticks stand at round figures, and shares and places are short", () => {
   expect([ticksUpTo(0, 4), ticksUpTo(950, 4), ticksUpTo(210_000, 4)]).toEqual([
@@ -9,8 +9,4 @@ test("ticks stand at round figures, and shares and places are short", () => {
   ]);
   expect([percentText(1, 0), percentText(1, 1_000), percentText(1, 3)]).toEqual(["0%", "<1%", "33%"]);
   expect([place(100 / 3), place(0)]).toEqual(["33.33%", "0%"]);
-  expect(stacked([1, 2])).toEqual([
-    [0, 1],
-    [1, 3],
-  ]);
 });

@@ -1,6 +1,6 @@
 import { type ComponentChildren, type Context, createContext, type VNode } from "preact";
 
-/** True if a picture is drawn once, for a file: everything, without controls. */
+/** True when rendering to a file: everything is drawn, without controls. */
 export const StillContext: Context<boolean> = createContext(false);
 
 /** A share: `12%`. */
@@ -10,25 +10,15 @@ export function percentText(part: number, whole: number): string {
   return percent > 0 && percent < 0.95 ? "<1%" : `${Math.round(percent)}%`;
 }
 
-const STEPS = [1, 2, 5];
+const ROUND_STEPS = [1, 2, 5];
 
 /** Round figures from 0 to `most`, about `wanted` of them. */
 export function ticksUpTo(most: number, wanted: number): readonly number[] {
   if (!(most > 0)) return [0];
   const rough = most / Math.max(1, wanted);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = (STEPS.find((each) => each * power >= rough) ?? 10) * power;
+  const step = (ROUND_STEPS.find((each) => each * power >= rough) ?? 10) * power;
   return Array.from({ length: Math.floor(most / step) + 1 }, (_none, at) => at * step);
-}
-
-/** Start and end of each of a sequence of values. */
-export function stacked(values: readonly number[]): readonly (readonly [from: number, to: number])[] {
-  let sum = 0;
-  return values.map((value) => {
-    const from = sum;
-    sum += value;
-    return [from, sum];
-  });
 }
 
 /** A coordinate for SVG, with at most two decimals. */
@@ -36,7 +26,6 @@ export function place(value: number): string {
   return `${Number(value.toFixed(2))}%`;
 }
 
-/** A square in the colour of what it explains. */
 export function Dot({ kind }: { readonly kind: string }): VNode {
   return (
     <svg class="dot" aria-hidden="true">
@@ -61,7 +50,7 @@ interface ColumnsProps {
   readonly least: number;
   readonly height: number;
   readonly tickText: (value: number) => string;
-  /** The chart in words; undefined if an element around it has them. */
+  /** Accessible name; undefined if an element around it has one. */
   readonly name?: string;
 }
 
@@ -93,21 +82,27 @@ export function Columns({ columns, least, height, tickText, name }: ColumnsProps
       {columns.map(({ title, parts, label, isChosen, choose }, at) => {
         const [x, width] = [(at + 0.09) * step, 0.82 * step];
         const isWide = columns.length >= least;
+        let top = 0;
         return (
           <g key={at} onClick={choose}>
             <title>{title}</title>
             <rect class="hit" x={place(at * step)} y="0" width={place(step)} height={height} />
-            {stacked(parts.map(([, value]) => value)).map(([from, to], part) => (
-              <rect
-                key={part}
-                class={parts[part]?.[0]}
-                x={place(x)}
-                y={y(to)}
-                width={place(width)}
-                height={Math.max(0.6, Number((y(from) - y(to) - 1).toFixed(1)))}
-                rx="1.5"
-              />
-            ))}
+            {parts.map(([kind, value]) => {
+              const from = y(top);
+              top += value;
+              const height = Math.max(0.6, Number((from - y(top) - 1).toFixed(1)));
+              return (
+                <rect
+                  key={top}
+                  class={kind}
+                  x={place(x)}
+                  y={y(top)}
+                  width={place(width)}
+                  height={height}
+                  rx="1.5"
+                />
+              );
+            })}
             {isChosen === true && (
               <rect
                 class="sel"

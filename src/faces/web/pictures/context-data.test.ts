@@ -72,7 +72,7 @@ test("what comes between two requests is told apart: a long result, and what no 
   ];
   const [first, second] = contextTurns(entries);
   expect(rounded(first)).toEqual({ fixed: 979, input: 21 });
-  expect(rounded(second)).toEqual({ fixed: 979, input: 17, calls: 10, results: 795 });
+  expect(rounded(second)).toEqual({ fixed: 979, input: 17, results: 804 });
   expect(second?.cacheReadTokens).toBe(990);
 });
 
@@ -118,6 +118,6 @@ test("the largest pieces of a request come first, with the calls and entries tha
   const pieces = largestPieces(entries, entries[3]?.id ?? "", 2);
   expect(pieces.map(({ tokens: _tokens, ...piece }) => piece)).toEqual([
     { part: "results", label: "read", detail: "a", entryId: entries[2]?.id, since: 2 },
-    { part: "calls", label: "read", detail: "a", entryId: entries[1]?.id, since: 2 },
+    { part: "results", label: "read", detail: "a", entryId: entries[1]?.id, since: 2 },
   ]);
 });

@@ -7,48 +7,38 @@ import { estimateBlock } from "../../../core/model/estimate.ts";
 import { callTitle } from "../../../view/call-text.ts";
 
 /**
- * The parts that fill a model's window. `fixed`: instructions, tools and everything else outside messages ·
- * `input`: words of the person · `remarks`: from the program, others or the memory · `answers`: text and
- * reasoning of the model · `calls`: their arguments · `results` · `images` · `summary`: left by a compaction
- * or another conversation.
+ * The parts that fill a model's window, from the bottom of a column. `fixed`: instructions, tools and
+ * everything else outside messages · `summary`: left by a compaction or another conversation · `input`: the
+ * user's words · `remarks`: from the program, others or memory · `answers`: text and reasoning of the model ·
+ * `results`: of calls, with their arguments · `images`.
  */
-export type ContextPart =
-  | "fixed"
-  | "input"
-  | "remarks"
-  | "summary"
-  | "answers"
-  | "calls"
-  | "results"
-  | "images";
-
-export const CONTEXT_PARTS: readonly ContextPart[] = [
+export const CONTEXT_PARTS = [
   "fixed",
   "summary",
   "input",
   "remarks",
   "answers",
-  "calls",
   "results",
   "images",
-];
+] as const;
+
+export type ContextPart = (typeof CONTEXT_PARTS)[number];
 
 export type ContextSums = { readonly [part in ContextPart]: number };
 
-/** The contents of the window at one request of the conversation. */
 export interface ContextTurn {
-  /** The answer to it. */
+  /** The entry of its answer. */
   readonly entryId: string;
   /** Number of the request in the conversation, from 1. */
   readonly turn: number;
   /** Their sum is `inputTokens`. */
   readonly parts: ContextSums;
   readonly inputTokens: number;
-  /** The part that came from the provider's cache. */
+  /** Tokens read from the provider's cache. */
   readonly cacheReadTokens: number;
   /** True if no provider counted it. */
   readonly isEstimated: boolean;
-  /** A change in what is sent, since the previous request. */
+  /** Why the conversation differs from the previous request. */
   readonly event?: "compaction" | "compaction_undone" | "edit";
 }
 
@@ -56,8 +46,8 @@ export interface ContextTurn {
 const IMAGE_TOKENS = 1_500;
 
 /**
- * The contents of the window, request by request. The provider's count is distributed over the messages by
- * the length of their text; the excess at the first request is fixed. The parts always add up.
+ * The contents of the window by request. The provider's count is distributed over the messages by text
+ * length; the excess at the first request is `fixed`. The parts always add up.
  */
 export function contextTurns(entries: readonly JournalEntry[]): readonly ContextTurn[] {
   const fold = new ContextFold();
@@ -65,7 +55,6 @@ export function contextTurns(entries: readonly JournalEntry[]): readonly Context
   return fold.turns;
 }
 
-/** Something large in the window. */
 export interface LargePiece {
   readonly part: ContextPart;
   readonly tokens: number;
@@ -113,7 +102,7 @@ class ContextFold {
     if (entry.scope !== undefined) return;
     if (entry.type === "assistant_message") this.#request(entry);
     this.#state.apply(entry);
-    this.#learn(entry);
+    this.#noteOrigins(entry);
   }
 
   /** The current pieces in the window, largest first. */
@@ -132,7 +121,7 @@ class ContextFold {
       .sort((left, right) => right.tokens - left.tokens);
   }
 
-  #learn(entry: JournalEntry): void {
+  #noteOrigins(entry: JournalEntry): void {
     const { messages } = this.#state.transcript;
     const newest = messages.at(-1);
     if (newest !== undefined && !this.#entryOf.has(newest)) this.#entryOf.set(newest, entry.id);
@@ -147,17 +136,17 @@ class ContextFold {
       case "compaction":
         for (const message of messages.slice(0, entry.messages.length))
           if (!this.#since.has(message)) this.#origins.set(message, "summary");
-        return this.#begin("compaction");
+        return this.#restart("compaction");
       case "compaction_undone":
-        return this.#begin("compaction_undone");
+        return this.#restart("compaction_undone");
       case "memory_edit":
-        return entry.edit === "remove" ? this.#begin("edit") : undefined;
+        return entry.edit === "remove" ? this.#restart("edit") : undefined;
       default:
     }
   }
 
   /** The conversation was replaced: weighs it again. */
-  #begin(event: NonNullable<ContextTurn["event"]>): void {
+  #restart(event: NonNullable<ContextTurn["event"]>): void {
     this.#event = event;
     this.#weights = emptySums();
     this.#counted = 0;
@@ -220,7 +209,7 @@ function piecesOf(
       case "tool_use": {
         const call = { label: block.name, detail: callTitle(block.input) };
         calls.set(block.id, call);
-        return [{ part: "calls", ...call, weight }];
+        return [{ part: "results", ...call, weight }];
       }
       case "tool_result": {
         const { label, detail } = calls.get(block.tool_use_id) ?? { label: "", detail: "" };
@@ -244,5 +233,5 @@ function sumOf(sums: ContextSums): number {
 }
 
 function emptySums(): { [part in ContextPart]: number } {
-  return { fixed: 0, summary: 0, input: 0, remarks: 0, answers: 0, calls: 0, results: 0, images: 0 };
+  return { fixed: 0, summary: 0, input: 0, remarks: 0, answers: 0, results: 0, images: 0 };
 }

@@ -6,6 +6,7 @@ import { useLanguage, useWords } from "../language/language.ts";
 import { Button } from "../text/controls.tsx";
 import { Columns, Dot, percentText, Table } from "./chart-kit.tsx";
 import {
+  CONTEXT_PARTS,
   type ContextPart,
   type ContextTurn,
   contextTurns,
@@ -13,31 +14,15 @@ import {
   largestPieces,
 } from "./context-data.ts";
 
-/** Maximum columns: with more requests, each stands for several. */
+/** With more requests, a column covers several. */
 const MAX_COLUMNS = 120;
-/** Fewer requests get the width they would have at this many. */
+/** With fewer requests, columns are as wide as with this many. */
 const MIN_COLUMNS = 12;
-const MAX_NUMBERS = 24;
+const MAX_LABELS = 24;
 const LARGEST = 8;
 const NEARLY_FULL = 0.8;
 
-/** Parts shown together: a tool's cost is its calls and their results. */
-const SHOWN_PARTS = {
-  results: ["calls", "results"],
-  fixed: ["fixed"],
-  answers: ["answers"],
-  input: ["input"],
-  remarks: ["remarks"],
-  summary: ["summary"],
-  images: ["images"],
-} as const satisfies { readonly [name: string]: readonly ContextPart[] };
-
-type ShownPart = keyof typeof SHOWN_PARTS;
-
-/** From the bottom of a column. */
-const ORDER: readonly ShownPart[] = ["fixed", "summary", "input", "remarks", "answers", "results", "images"];
-
-const CLASSES: { readonly [part in ShownPart]: string } = {
+const CLASSES: { readonly [part in ContextPart]: string } = {
   fixed: "t-think",
   input: "t-model",
   answers: "t-edit",
@@ -53,7 +38,7 @@ export interface ContextProps {
   readonly onChoose?: ((entryId: string) => void) | undefined;
 }
 
-/** The model's window, request by request: its contents, and the part from the cache. */
+/** The model's window by request: its contents, and the share read from the cache. */
 export function ContextPicture({ entries, windowTokens, onChoose }: ContextProps): VNode {
   const words = useWords();
   const count = entries.length;
@@ -126,16 +111,16 @@ function Turns({ turns, at, choose }: TurnsProps): VNode {
     const first = Math.floor((column * turns.length) / drawn);
     const end = Math.floor(((column + 1) * turns.length) / drawn);
     const isChosen = at >= first && at < end;
-    const place = isChosen ? at : fullest(turns, first, end);
-    const { inputTokens = 0, parts } = turns[place] ?? {};
+    const turnIndex = isChosen ? at : fullest(turns, first, end);
+    const { inputTokens = 0, parts } = turns[turnIndex] ?? {};
     return {
-      title: `${words.requestOf(place + 1, turns.length)}: ${count(inputTokens)}`,
-      parts: ORDER.map((name) => [CLASSES[name], tokensIn(parts, name)] as const).filter(
+      title: `${words.requestOf(turnIndex + 1, turns.length)}: ${count(inputTokens)}`,
+      parts: CONTEXT_PARTS.map((part) => [CLASSES[part], parts?.[part] ?? 0] as const).filter(
         ([, tokens]) => tokens > 0,
       ),
-      label: column % Math.ceil(drawn / MAX_NUMBERS) === 0 ? String(first + 1) : undefined,
+      label: column % Math.ceil(drawn / MAX_LABELS) === 0 ? String(first + 1) : undefined,
       isChosen,
-      choose: () => choose(place),
+      choose: () => choose(turnIndex),
     };
   });
   return (
@@ -157,19 +142,15 @@ function Turns({ turns, at, choose }: TurnsProps): VNode {
 
 /** The index of the largest request in a range. */
 function fullest(turns: readonly ContextTurn[], from: number, to: number): number {
-  let found = from;
+  let largest = from;
   for (let at = from; at < to; at++)
-    if ((turns[at]?.inputTokens ?? 0) > (turns[found]?.inputTokens ?? 0)) found = at;
-  return found;
-}
-
-function tokensIn(parts: ContextTurn["parts"] | undefined, name: ShownPart): number {
-  return SHOWN_PARTS[name].reduce((sum, part) => sum + (parts?.[part] ?? 0), 0);
+    if ((turns[at]?.inputTokens ?? 0) > (turns[largest]?.inputTokens ?? 0)) largest = at;
+  return largest;
 }
 
 function Parts({ turn: { parts, inputTokens } }: { readonly turn: ContextTurn }): VNode {
   const { words, count } = useLanguage();
-  const rows = ORDER.map((name) => ({ name, tokens: tokensIn(parts, name) }))
+  const rows = CONTEXT_PARTS.map((name) => ({ name, tokens: parts[name] }))
     .filter(({ tokens }) => tokens > 0)
     .sort((left, right) => right.tokens - left.tokens);
   return (
@@ -230,7 +211,7 @@ function Largest({
 
 function PieceName({ piece: { part, label, detail } }: { readonly piece: LargePiece }): VNode {
   const words = useWords();
-  if (part === "calls" || part === "results")
+  if (part === "results")
     return (
       <>
         {words.verbs[label] ?? terminalLine(label, 40)} <code>{terminalLine(detail, 60)}</code>

@@ -2,8 +2,8 @@ import type { FileVersion, JournalEntry } from "../../../core/agent/entries.ts";
 import type { ChangeKind, SessionChange } from "../../../server/server-api.ts";
 import { type FileStep, fileSteps, isOfFile, kindOf } from "../../../server/session-changes.ts";
 import { type FileDiff, parseUnifiedDiff } from "../../../view/file-diff.ts";
+import type { Lines } from "../text/diff-view.tsx";
 
-/** One change of one file. */
 export interface FileMoment extends Pick<FileStep, "kind" | "run" | "turn" | "time" | "isFailed"> {
   /** The checkpoint, or the rollback. */
   readonly entryId: string;
@@ -15,7 +15,6 @@ export interface FileMoment extends Pick<FileStep, "kind" | "run" | "turn" | "ti
   readonly isBinary: boolean;
 }
 
-/** One file and its history. */
 export interface ChangedFile {
   /** Relative to the working directory if below it, else absolute. */
   readonly path: string;
@@ -27,23 +26,18 @@ export interface ChangedFile {
   readonly removed: number;
 }
 
-interface Lines {
-  readonly added: number;
-  readonly removed: number;
-}
-
 interface FileFold {
   readonly first: FileVersion | null;
-  now: FileVersion | null;
+  current: FileVersion | null;
   lines: Lines;
   /** The lines of each version the file has had: a restored version restores its lines. */
-  readonly known: Map<string, Lines>;
+  readonly linesByVersion: Map<string, Lines>;
   readonly moments: FileMoment[];
 }
 
 /**
- * The files a session changed, in order of their first change. `cwd`: its working directory. `known`: changes
- * known to the server; without it, diffs come from the calls' results.
+ * The files a session changed, in order of their first change. `known`: the server's changes; without them
+ * diffs come from the calls' results.
  */
 export function changedFiles(
   entries: readonly JournalEntry[],
@@ -53,65 +47,67 @@ export function changedFiles(
   const files = new Map<string, FileFold>();
   for (const step of fileSteps(entries, cwd)) {
     const { entry, path, before, after, kind, run, turn, time, isFailed } = step;
-    const none = { added: 0, removed: 0 };
+    const noLines = { added: 0, removed: 0 };
     const file = files.get(path) ?? {
       first: before,
-      now: before,
-      lines: none,
-      known: new Map([[JSON.stringify(before), none]]),
+      current: before,
+      lines: noLines,
+      linesByVersion: new Map([[JSON.stringify(before), noLines]]),
       moments: [],
     };
     files.set(path, file);
     const by = entry.type === "checkpoint" ? "call" : entry.direction;
     const moment: FileMoment = { entryId: entry.id, kind, by, run, turn, time, isFailed, ...diffs.of(step) };
     file.moments.push(moment);
-    if (!isFailed) moveOn(file, after, moment);
+    if (!isFailed) applyVersion(file, after, moment);
   }
-  return [...files].map(([path, { first, now, lines, moments }]) => ({
+  return [...files].map(([path, { first, current, lines, moments }]) => ({
     path,
     moments,
-    kind: JSON.stringify(first) === JSON.stringify(now) ? "unchanged" : kindOf(first, now),
+    kind: JSON.stringify(first) === JSON.stringify(current) ? "unchanged" : kindOf(first, current),
     ...lines,
   }));
 }
 
-function moveOn(file: FileFold, after: FileVersion | null, { added, removed }: Lines): void {
+function applyVersion(file: FileFold, after: FileVersion | null, { added, removed }: Lines): void {
   const key = JSON.stringify(after);
-  const lines = file.known.get(key) ?? {
+  const lines = file.linesByVersion.get(key) ?? {
     added: file.lines.added + added,
     removed: file.lines.removed + removed,
   };
-  file.known.set(key, lines);
+  file.linesByVersion.set(key, lines);
   file.lines = lines;
-  file.now = after;
+  file.current = after;
 }
 
-type KnownDiff = Pick<FileMoment, "diff" | "added" | "removed" | "isBinary">;
+type DiffFacts = Pick<FileMoment, "diff" | "added" | "removed" | "isBinary">;
 
-const NO_DIFF: KnownDiff = { added: 0, removed: 0, isBinary: false };
+const NO_DIFF: DiffFacts = { added: 0, removed: 0, isBinary: false };
 
-/** Finds the diff of a change: the server's, else the one in the call's result. */
+/** The diff of a change: the server's, else the one in the call's result. */
 class DiffSource {
-  readonly #known = new Map<string, SessionChange>();
-  readonly #results = new Map<string, { readonly text: string; readonly isNew: boolean }>();
+  readonly #fromServer = new Map<string, SessionChange>();
+  readonly #fromResults = new Map<string, { readonly text: string; readonly isNew: boolean }>();
 
   constructor(entries: readonly JournalEntry[], known: readonly SessionChange[]) {
-    for (const change of known) this.#known.set(`${change.entryId}\n${change.path}`, change);
+    for (const change of known) this.#fromServer.set(`${change.entryId}\n${change.path}`, change);
     for (const entry of entries) {
       if (entry.type !== "tool_result") continue;
       const { diff, created } = entry.metadata ?? {};
-      if (typeof diff === "string") this.#results.set(entry.callId, { text: diff, isNew: created === true });
+      if (typeof diff === "string")
+        this.#fromResults.set(entry.callId, { text: diff, isNew: created === true });
     }
   }
 
-  of({ entry, path }: FileStep): KnownDiff {
+  of({ entry, path }: FileStep): DiffFacts {
     if (entry.type !== "checkpoint") return NO_DIFF;
-    const known = this.#known.get(`${entry.id}\n${path}`);
+    const known = this.#fromServer.get(`${entry.id}\n${path}`);
     if (known !== undefined) {
       const { diff, added, removed, binary } = known;
       return { ...(diff === undefined ? {} : { diff }), added, removed, isBinary: binary === true };
     }
-    const result = entry.changes.filter(isOfFile).length === 1 ? this.#results.get(entry.callId) : undefined;
+    const result =
+      entry.changes.filter(isOfFile).length === 1 ? this.#fromResults.get(entry.callId) : undefined;
     const diff = result === undefined ? undefined : parseUnifiedDiff(path, result.text, result.isNew);
     return diff === undefined ? NO_DIFF : { ...NO_DIFF, diff, added: diff.added, removed: diff.removed };
   }

@@ -6,12 +6,12 @@ import type { FileDiff } from "../../../view/file-diff.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useLanguage, useWords } from "../language/language.ts";
 import { Button, CopyButton, Segments } from "../text/controls.tsx";
-import { DiffView, FileLine, LineCounts } from "../text/diff-view.tsx";
+import { DiffView, FileLine, LineCounts, type Lines } from "../text/diff-view.tsx";
 import { useLoaded } from "../work.tsx";
 import { StillContext } from "./chart-kit.tsx";
 import { type ChangedFile, changedFiles, type FileMoment, patchOf } from "./files-data.ts";
 
-/** A point to restore one file to: before this request of this run. */
+/** The state of a file before this request of this run. */
 export interface RestorePoint {
   readonly run: number;
   readonly turn: number;
@@ -20,9 +20,9 @@ export interface RestorePoint {
 export interface FilesProps {
   readonly entries: readonly JournalEntry[];
   readonly cwd?: string | undefined;
-  /** The changes known to the server. Default: none; diffs come from the calls' results. */
+  /** The server's changes. Default: diffs from the calls' results. */
   readonly changes?: readonly SessionChange[] | undefined;
-  /** The combined changes of each file, known to the server. Default: each change separately. */
+  /** The server's combined changes of each file. Default: each change separately. */
   readonly net?: readonly SessionFileState[] | undefined;
   readonly path?: string | undefined;
   /** The text of a file right after an entry. Absent: whole files cannot be viewed. */
@@ -32,7 +32,6 @@ export interface FilesProps {
   readonly onRestore?: (path: string, to: RestorePoint) => void;
 }
 
-/** The files of a session: their changes over time, as diffs. */
 export function FilesView(props: FilesProps): VNode {
   const { entries, cwd, changes, net = [] } = props;
   const words = useWords();
@@ -62,7 +61,7 @@ export function FilesView(props: FilesProps): VNode {
         <div class="hd">
           {words.files(files.length)}
           <span class="num dim">
-            <LineCounts lines={sumOf(files.map((each) => linesOf(each, stateOf(each))))} />
+            <LineCounts lines={files.map((each) => linesOf(each, stateOf(each)))} />
           </span>
           <span class="end">
             {patch !== "" && (
@@ -89,26 +88,14 @@ export function FilesView(props: FilesProps): VNode {
   );
 }
 
-interface Lines {
-  readonly added: number;
-  readonly removed: number;
-}
-
 /** Lines of all changes combined: the server's count, else the sum of the changes. */
 function linesOf(file: ChangedFile, state: SessionFileState | undefined): Lines {
   const { added = file.added, removed = file.removed } = state ?? {};
   return { added, removed };
 }
 
-function sumOf(all: readonly Lines[]): Lines {
-  return all.reduce(
-    (sum, { added, removed }) => ({ added: sum.added + added, removed: sum.removed + removed }),
-    { added: 0, removed: 0 },
-  );
-}
-
 /** A point in the history of a file: a change, all of them, or the time before the first. */
-type Stop = number | "all" | "before";
+type HistoryPoint = number | "all" | "before";
 
 interface OneFileProps extends FilesProps {
   readonly file: ChangedFile;
@@ -118,7 +105,7 @@ interface OneFileProps extends FilesProps {
 function OneFile(props: OneFileProps): VNode {
   const { file, state, entries, loadText } = props;
   const words = useWords();
-  const [stop, setStop] = useState<Stop>("all");
+  const [stop, setStop] = useState<HistoryPoint>("all");
   const [isWhole, setWhole] = useState(false);
   const isStill = useContext(StillContext);
   const { path, moments } = file;
@@ -164,7 +151,7 @@ interface FileActionsProps extends OneFileProps {
 
 function FileActions({ file, moment, onChoose, onRestore }: FileActionsProps): VNode {
   const words = useWords();
-  const made = moment?.by === "call" ? moment : undefined;
+  const changeByCall = moment?.by === "call" ? moment : undefined;
   return (
     <>
       {moment !== undefined && onChoose !== undefined && (
@@ -173,7 +160,12 @@ function FileActions({ file, moment, onChoose, onRestore }: FileActionsProps): V
         </Button>
       )}
       {onRestore !== undefined && file.kind !== "unchanged" && (
-        <Restore path={file.path} point={made ?? file.moments[0]} time={made?.time} onRestore={onRestore} />
+        <Restore
+          path={file.path}
+          point={changeByCall ?? file.moments[0]}
+          time={changeByCall?.time}
+          onRestore={onRestore}
+        />
       )}
     </>
   );
@@ -185,11 +177,11 @@ function History({
   setStop,
 }: {
   readonly moments: readonly FileMoment[];
-  readonly stop: Stop;
-  readonly setStop: (stop: Stop) => void;
+  readonly stop: HistoryPoint;
+  readonly setStop: (stop: HistoryPoint) => void;
 }): VNode {
   const { words, clock } = useLanguage();
-  const button = (each: Stop, content: VNode | string): VNode => (
+  const button = (each: HistoryPoint, content: VNode | string): VNode => (
     <button key={each} type="button" aria-pressed={stop === each} onClick={() => setStop(each)}>
       {content}
     </button>
@@ -281,7 +273,7 @@ function Restore({
   );
 }
 
-/** A file as it was; `loadText` rejects if there is no text of it. */
+/** `loadText` rejects if the file has no text. */
 export function WholeFile({
   path,
   entryId,

@@ -3,19 +3,18 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { SessionView, ViewItem } from "../../../view/view.ts";
-import { ViewFold } from "../../../view/view-fold.ts";
-import { IDLE_HOST } from "../conversation/session-feed.ts";
+import { EMPTY_HOST, ViewFold } from "../../../view/view-fold.ts";
 import { useLanguage, useWords } from "../language/language.ts";
 import { Button, Facts, Money, Part, Segments } from "../text/controls.tsx";
 import { FileLine, LineCounts } from "../text/diff-view.tsx";
 import { Strip, stripOf } from "../text/strip.tsx";
-import { isTyping } from "../use-keys.ts";
+import { useKeys } from "../use-keys.ts";
 import { place } from "./chart-kit.tsx";
 import { changedFiles } from "./files-data.ts";
 import { WholeFile } from "./files-view.tsx";
 
 /** Maximum items of the conversation shown: the newest at that moment. */
-const SHOWN_ITEMS = 30;
+const MAX_ITEMS = 30;
 const SPEEDS = [1, 4, 16] as const;
 const LONGEST_WAIT_MS = 2_000;
 const SHORTEST_WAIT_MS = 30;
@@ -30,15 +29,15 @@ export interface ReplayProps {
   readonly onFork?: (entryId: string) => void;
 }
 
-/** Replays a session: the conversation and the files as they were at any moment. */
+/** Replays a session: the conversation and the files at any moment. */
 export function ReplayView(props: ReplayProps): VNode {
   const { entries, renderItems } = props;
   const { words, count } = useLanguage();
   const total = entries.length;
   const moments = useMemo(() => replayMoments(entries.slice(0, total)), [entries, total]);
   const cursor = useMemo(() => new ReplayCursor(entries), [entries]);
-  const [wanted, setPlace] = useState(0);
-  const at = Math.min(wanted, moments.length - 1);
+  const [position, setPosition] = useState(0);
+  const at = Math.min(position, moments.length - 1);
   const moment = moments[at];
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -49,15 +48,15 @@ export function ReplayView(props: ReplayProps): VNode {
   const view = cursor.moveTo(moment.count);
   return (
     <>
-      <Player entries={entries} moments={moments} at={at} move={setPlace} />
+      <Player entries={entries} moments={moments} at={at} move={setPosition} />
       <section class="cols picture" aria-label={words.views.replay}>
         <div class="mid">
           <div class="scroll" ref={box}>
-            {renderItems(view.items.slice(-SHOWN_ITEMS))}
+            {renderItems(view.items.slice(-MAX_ITEMS))}
           </div>
         </div>
         <aside class="side then" aria-label={words.atThisPoint}>
-          <FilesThen {...props} moment={moment} />
+          <FilesAtMoment {...props} moment={moment} />
           <Part title={words.soFarTitle}>
             <Facts
               rows={[
@@ -116,7 +115,7 @@ function Player({ entries, moments, at, move }: PlayerProps): VNode {
     const timer = setTimeout(() => move(at + 1), wait);
     return () => clearTimeout(timer);
   }, [isPlaying, at, last, speed]);
-  usePlayerKeys(toggle, step);
+  useKeys({ " ": toggle, ArrowLeft: () => step(-1), ArrowRight: () => step(1) });
   const past = place((100 * worked) / strip.length);
   const time = words.countOf(stopwatch(worked), stopwatch(strip.length));
   return (
@@ -165,31 +164,14 @@ function Player({ entries, moments, at, move }: PlayerProps): VNode {
   );
 }
 
-/** Space plays; the arrows step. */
-function usePlayerKeys(toggle: () => void, step: (by: number) => void): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const isButton = event.target instanceof Element && event.target.closest("button, a, summary") !== null;
-      if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.key === " " && !isButton) toggle();
-      else if (event.key === "ArrowLeft") step(-1);
-      else if (event.key === "ArrowRight") step(1);
-      else return;
-      event.preventDefault();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  });
-}
-
 /** The last moment within the given active milliseconds. */
 function momentAt(moments: readonly ReplayMoment[], workedAt: readonly number[], worked: number): number {
-  const found = moments.findLastIndex(({ count }) => (workedAt[count - 1] ?? 0) <= worked);
-  return Math.max(0, found);
+  const index = moments.findLastIndex(({ count }) => (workedAt[count - 1] ?? 0) <= worked);
+  return Math.max(0, index);
 }
 
-/** The files changed up to a moment; a chosen one is shown as it was then. */
-function FilesThen({
+/** The files changed up to a moment; selecting one shows its text at that moment. */
+function FilesAtMoment({
   entries,
   cwd,
   moment: { count, entryId },
@@ -202,12 +184,8 @@ function FilesThen({
   );
   const [path, choose] = useState<string>();
   const isThere = files.some((file) => file.path === path && file.kind !== "deleted");
-  const sum = (name: "added" | "removed"): number => files.reduce((all, file) => all + file[name], 0);
   return (
-    <Part
-      title={words.filesThen}
-      aside={<LineCounts lines={{ added: sum("added"), removed: sum("removed") }} />}
-    >
+    <Part title={words.filesThen} aside={<LineCounts lines={files} />}>
       {files.length === 0 && <p class="dim">{words.noneYet}</p>}
       {files.map((file) => (
         <button
@@ -240,7 +218,7 @@ interface ReplayMoment {
 }
 
 /** Entries without visible effect. */
-const UNSEEN: ReadonlySet<JournalEntry["type"]> = new Set([
+const INVISIBLE_TYPES: ReadonlySet<JournalEntry["type"]> = new Set([
   "run_start",
   "model_usage",
   "rollback",
@@ -249,7 +227,7 @@ const UNSEEN: ReadonlySet<JournalEntry["type"]> = new Set([
 
 export function replayMoments(entries: readonly JournalEntry[]): readonly ReplayMoment[] {
   return entries.flatMap(({ id: entryId, time, type, scope }, at): readonly ReplayMoment[] =>
-    UNSEEN.has(type) ? [] : [{ count: at + 1, entryId, time, isNested: scope !== undefined }],
+    INVISIBLE_TYPES.has(type) ? [] : [{ count: at + 1, entryId, time, isNested: scope !== undefined }],
   );
 }
 
@@ -258,7 +236,7 @@ export function replayMoments(entries: readonly JournalEntry[]): readonly Replay
  */
 export class ReplayCursor {
   readonly #entries: readonly JournalEntry[];
-  #fold = new ViewFold(IDLE_HOST, []);
+  #fold = new ViewFold(EMPTY_HOST, []);
   #count = 0;
 
   constructor(entries: readonly JournalEntry[]) {
@@ -268,7 +246,7 @@ export class ReplayCursor {
   /** The items and usage after this many entries. The list is valid only until the next move. */
   moveTo(count: number): Pick<SessionView, "items" | "usage" | "costUsd" | "context" | "todo"> {
     if (count < this.#count) {
-      this.#fold = new ViewFold(IDLE_HOST, []);
+      this.#fold = new ViewFold(EMPTY_HOST, []);
       this.#count = 0;
     }
     for (; this.#count < count; this.#count++) {

@@ -23,7 +23,7 @@ interface PeriodStats {
   readonly models: ServerStats;
   readonly folders: ServerStats;
   /** The figures of the previous period; absent for all. */
-  readonly before?: StatsRow | undefined;
+  readonly previous?: StatsRow | undefined;
 }
 
 export function Statistics(): VNode {
@@ -31,19 +31,19 @@ export function Statistics(): VNode {
   const work = useWork();
   const [period, setPeriod] = useState<Period>(30);
   const [filter, setFilter] = useState<Filter>({});
-  const span = period === 0 ? undefined : ([dayBefore(period - 1), dayBefore(0)] as const);
+  const span = period === 0 ? undefined : ([dayAgo(period - 1), dayAgo(0)] as const);
   const stats = useLoaded(
     () =>
       work.attempt(async (): Promise<PeriodStats> => {
         const from = defined({ from: span?.[0] });
-        const earlier = { ...filter, from: dayBefore(2 * period - 1), to: dayBefore(period) };
-        const [days, models, folders, before] = await Promise.all([
+        const earlier = { ...filter, from: dayAgo(2 * period - 1), to: dayAgo(period) };
+        const [days, models, folders, previous] = await Promise.all([
           reader.stats("day", { ...filter, ...from }),
           reader.stats("model", { ...defined({ cwd: filter.cwd }), ...from }),
           reader.stats("cwd", { ...defined({ model: filter.model }), ...from }),
           span && reader.stats("day", earlier),
         ]);
-        return { days, models, folders, before: before?.total };
+        return { days, models, folders, previous: previous?.total };
       }),
     [period, filter],
   );
@@ -61,8 +61,8 @@ export function Statistics(): VNode {
   );
 }
 
-/** The day `days` days ago, as statistics name it. */
-function dayBefore(days: number): string {
+/** The key of the day `days` days ago: `2026-01-31`. */
+function dayAgo(days: number): string {
   const date = new Date();
   date.setDate(date.getDate() - days);
   const two = (value: number): string => String(value).padStart(2, "0");
@@ -102,7 +102,7 @@ export function StatsView({ stats, period, span, filter, setPeriod, setFilter }:
         <p class="dim">{words.nothingYet}</p>
       ) : (
         <>
-          <Figures total={total} before={stats.before} />
+          <Figures total={total} before={stats.previous} />
           <Days stats={stats} span={span} />
           <div class="two">
             <Shares
@@ -171,7 +171,7 @@ function Figures({
       {figure(words.lines, `+${count(added)}`, `−${count(removed)}`)}
       {figure(words.failedRuns, percentText(failures, runs), words.countOf(failures, runs))}
       {asked > 0 &&
-        figure(words.shares.asking, stopwatch(askedMs), words.perQuestion(duration(askedMs / asked)))}
+        figure(words.activities.asking, stopwatch(askedMs), words.perQuestion(duration(askedMs / asked)))}
     </dl>
   );
 }
@@ -185,7 +185,7 @@ function Cost({ row }: { readonly row: StatsRow }): VNode {
   return <abbr title={words.unpriced(count(unpriced))}>{money(cost)}+</abbr>;
 }
 
-/** The shade of a model: the three largest have their own. */
+/** The colour of a model: the three largest have their own. */
 function modelClass({ models }: PeriodStats, model: string): string {
   const at = models.rows.findIndex(({ key }) => key === model);
   return `c${at < 0 ? 3 : Math.min(at, 2) + 1}`;
@@ -212,7 +212,7 @@ function Days({ stats, span }: Pick<StatsProps, "stats" | "span">): VNode {
   const rows = new Map(stats.days.rows.map((row) => [row.key, row]));
   const keys = [...rows.keys()].filter((key) => !Number.isNaN(Date.parse(key)));
   const days = daysBetween(span?.[0] ?? keys.at(-1) ?? "", span?.[1] ?? keys[0] ?? "");
-  const every = Math.max(1, Math.round(days.length / 4));
+  const labelStep = Math.max(1, Math.round(days.length / 4));
   const last = days.length - 1;
   const text = figure === "cost" ? money : count;
   const columns = days.map((day, at) => {
@@ -221,12 +221,12 @@ function Days({ stats, span }: Pick<StatsProps, "stats" | "span">): VNode {
       .filter(([, value]) => value > 0)
       .sort(([left], [right]) => (left < right ? -1 : 1));
     const sum = text(parts.reduce((all, [, value]) => all + value, 0));
-    const isNamed = at === last || (at % every === 0 && last - at >= 0.8 * every);
+    const isNamed = at === last || (at % labelStep === 0 && last - at >= 0.8 * labelStep);
     const label = isNamed ? date(Date.parse(day)) : undefined;
     return { title: `${date(Date.parse(day))}: ${sum}`, parts, label, said: `${day} ${sum}` };
   });
   const title = words.perDay(words.figures[figure]);
-  const said = columns.filter(({ parts }) => parts.length > 0).map((column) => column.said);
+  const spokenDays = columns.filter(({ parts }) => parts.length > 0).map((column) => column.said);
   return (
     <section>
       <div class="hd">
@@ -247,14 +247,14 @@ function Days({ stats, span }: Pick<StatsProps, "stats" | "span">): VNode {
           least={days.length}
           height={200}
           tickText={text}
-          name={`${title}: ${said.join(", ")}`}
+          name={`${title}: ${spokenDays.join(", ")}`}
         />
       </div>
     </section>
   );
 }
 
-const FIRST_ROWS = 8;
+const MAX_FOLDED_ROWS = 8;
 
 type StatsColumn = readonly [name: string, cell: (row: StatsRow, formats: Formats) => VNode | string];
 
@@ -280,7 +280,7 @@ function Shares({ title, rows, columns, dotOf, nameOf, chosen, choose }: SharesP
     <section>
       <Table
         title={title}
-        rows={isWhole ? rows : rows.slice(0, FIRST_ROWS)}
+        rows={isWhole ? rows : rows.slice(0, MAX_FOLDED_ROWS)}
         isOn={({ key }) => key === chosen}
         columns={[
           {
@@ -324,7 +324,7 @@ function Shares({ title, rows, columns, dotOf, nameOf, chosen, choose }: SharesP
           })),
         ]}
       />
-      {!isWhole && rows.length > FIRST_ROWS && (
+      {!isWhole && rows.length > MAX_FOLDED_ROWS && (
         <Button look="bare small" onClick={() => setWhole(true)}>
           {words.more}
         </Button>

@@ -1,4 +1,4 @@
-/** A stretch of the axis in which something happened. */
+/** A stretch of the axis with activity. */
 export interface AxisStretch {
   readonly from: number;
   readonly to: number;
@@ -10,7 +10,7 @@ export interface AxisStretch {
   readonly idleBefore: number;
 }
 
-/** The axis of a picture: real time, with the pauses between runs shortened to a small gap. */
+/** Real time, with the pauses between runs shortened to a small gap. */
 export interface TimeAxis {
   readonly stretches: readonly AxisStretch[];
   readonly length: number;
@@ -20,7 +20,7 @@ export interface TimeAxis {
 const GAP_SHARE = 0.015;
 const GAPS_SHARE = 0.12;
 
-/** An axis over stretches of time, given in order and without overlap. */
+/** `runs`: in order, without overlap. */
 export function timeAxis(runs: readonly Span[]): TimeAxis {
   const worked = runs.reduce((sum, { from, to }) => sum + to - from, 0);
   const widest = worked * Math.min(GAP_SHARE, GAPS_SHARE / Math.max(1, runs.length));
@@ -40,33 +40,33 @@ export function timeAxis(runs: readonly Span[]): TimeAxis {
 
 /** The position of a moment on an axis; in a pause, the start of the next stretch. */
 export function placeOf({ stretches, length }: TimeAxis, time: number): number {
-  const stretch = stretches[firstWhere(stretches, ({ to }) => to >= time)];
+  const stretch = stretches[firstIndexWhere(stretches, ({ to }) => to >= time)];
   return stretch === undefined ? length : stretch.at + Math.max(0, time - stretch.from);
 }
 
 /** The active milliseconds up to a position. */
 export function workUpTo({ stretches }: TimeAxis, place: number): number {
-  const behind = firstWhere(stretches, ({ at, from, to }) => at + to - from >= place);
-  const stretch = stretches[behind] ?? stretches.at(-1);
+  const index = firstIndexWhere(stretches, ({ at, from, to }) => at + to - from >= place);
+  const stretch = stretches[index] ?? stretches.at(-1);
   if (stretch === undefined) return 0;
   const { workedBefore, at, from, to } = stretch;
   return workedBefore + Math.min(to - from, Math.max(0, place - at));
 }
 
-/** The index of the first element for which a condition holds that also holds for all after it. */
-function firstWhere<T>(list: readonly T[], isBehind: (each: T) => boolean): number {
+/** The first index at which a condition holds; it must hold for everything after that as well. */
+function firstIndexWhere<T>(list: readonly T[], matches: (each: T) => boolean): number {
   let low = 0;
   let high = list.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     const each = list[middle];
-    if (each !== undefined && !isBehind(each)) low = middle + 1;
+    if (each !== undefined && !matches(each)) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-/** The visible part of a picture: positions on the axis, and its width in pixels. */
+/** The visible part of a chart: positions on the axis, and its width in pixels. */
 export interface PictureWindow {
   readonly from: number;
   readonly to: number;
@@ -83,9 +83,9 @@ interface Span {
 export interface DrawnBar<B extends Span = Span> {
   readonly x: number;
   readonly width: number;
-  /** The longest bar it stands for. */
+  /** The longest of the merged bars. */
   readonly bar: B;
-  /** Number of bars it stands for. */
+  /** Number of merged bars. */
   readonly count: number;
 }
 
@@ -97,7 +97,7 @@ export function drawnBars<B extends Span>(
 ): readonly DrawnBar<B>[] {
   const scale = pixels / Math.max(1e-6, to - from);
   const drawn: { x: number; width: number; bar: B; count: number }[] = [];
-  for (let at = firstWhere(bars, ({ to: end }) => placeOf(axis, end) >= from); at < bars.length; at++) {
+  for (let at = firstIndexWhere(bars, ({ to: end }) => placeOf(axis, end) >= from); at < bars.length; at++) {
     const bar = bars[at];
     if (bar === undefined) break;
     const left = (placeOf(axis, bar.from) - from) * scale;

@@ -21,9 +21,9 @@ import { callTitle, oneLine } from "../../../view/call-text.ts";
 import { type TimeAxis, timeAxis } from "./time-axis.ts";
 
 /**
- * The kind of time a bar stands for. `message`: a person wrote something; it takes no time · `asking`: a
- * person is asked · `waiting`: from the request to its first part · `streaming` · `failed`: a failed attempt
- * · `backoff`: the pause before the next one · `compaction` · `tool`.
+ * `message`: the user wrote something; takes no time · `asking`: waiting for the user · `waiting`: from the
+ * request to its first part · `streaming` · `failed`: a failed attempt · `backoff`: the pause before the next
+ * one · `compaction` · `tool`.
  */
 export type BarKind =
   | "message"
@@ -35,7 +35,7 @@ export type BarKind =
   | "compaction"
   | "tool";
 
-/** How something ended. `cut`: it has no end in the journal, and no process is working on it. */
+/** `cut`: without an end in the journal, and no process is working on it. */
 export type BarStatus = "ok" | "error" | "denied" | "aborted" | "running" | "cut";
 
 /** One bar of a timeline. Times are milliseconds since the epoch. */
@@ -51,7 +51,7 @@ export interface TimelineBar {
   readonly status: BarStatus;
 }
 
-/** A lane of a timeline. Its bars are in order and do not overlap. */
+/** Bars are in order and do not overlap. */
 export interface TimelineLane {
   readonly kind: "you" | "model" | "tools" | "agent";
   /** Subagents that used it, one after the other. */
@@ -59,7 +59,6 @@ export interface TimelineLane {
   readonly bars: readonly TimelineBar[];
 }
 
-/** A model request with its usage. */
 export interface TimelineRequest {
   readonly entryId: string;
   readonly time: number;
@@ -71,7 +70,7 @@ export interface TimelineRequest {
   readonly spent: Spending;
 }
 
-/** The categories a session's time is divided into; of several at once the first counts. */
+/** The categories of a session's time. If several apply at once, the first counts. */
 export const TIME_SHARES = [
   "streaming",
   "waiting",
@@ -84,12 +83,11 @@ export const TIME_SHARES = [
 
 export type TimeShare = (typeof TIME_SHARES)[number];
 
-/** The distribution of a session's time. */
 export interface Timeline {
   readonly lanes: readonly TimelineLane[];
   readonly requests: readonly TimelineRequest[];
   readonly axis: TimeAxis;
-  /** Milliseconds by category. Every moment of every run counts once. */
+  /** Milliseconds by category. Every moment of a run counts once. */
   readonly shares: { readonly [share in TimeShare]: number };
   readonly total: Spending;
   readonly runs: number;
@@ -97,8 +95,9 @@ export interface Timeline {
 }
 
 /**
- * The timeline of a session. `now`: milliseconds since the epoch, while a process is working on it; without
- * it, anything unfinished ended with the last entry. A clock set back stands still until it catches up.
+ * The timeline of a session. `now`: milliseconds since the epoch, if a process is working on it; without it,
+ * unfinished activity ends with the last entry. If the clock was set back, time stands still until it catches
+ * up.
  */
 export function runTimeline(entries: readonly JournalEntry[], now?: number): Timeline {
   const fold = new TimelineFold();
@@ -108,11 +107,11 @@ export function runTimeline(entries: readonly JournalEntry[], now?: number): Tim
   let total = NO_SPENDING;
   for (const entry of entries) {
     const owner = scopes.of(entry)?.scope ?? "";
-    const began = runs.isOpen ? undefined : workSince(entry);
+    const startedAt = runs.isOpen ? undefined : impliedRunStart(entry);
     // The start of this run is missing: its line is damaged.
-    if (began !== undefined) runs.apply({ type: "run_resume", time: began });
-    const cutAt = runs.apply(entry);
-    if (cutAt !== undefined) fold.closeAll(cutAt, "cut");
+    if (startedAt !== undefined) runs.apply({ type: "run_resume", time: startedAt });
+    const interruptedAt = runs.apply(entry);
+    if (interruptedAt !== undefined) fold.closeAll(interruptedAt, "cut");
     fold.apply(entry, { owner, time: runs.time, runFrom: runs.from });
     if (!isSpending(entry)) continue;
     total = addSpending(total, entry);
@@ -142,14 +141,14 @@ function requestOf(
   return { entryId: entry.id, time, inputTokens, cacheReadTokens, isNested, spent: total };
 }
 
-/** When the work began that only a run does; undefined for any other entry. */
-function workSince(entry: JournalEntry): number | undefined {
+/** The start of a run implied by an entry that only occurs in runs; undefined for other entries. */
+function impliedRunStart(entry: JournalEntry): number | undefined {
   if (entry.scope !== undefined) return undefined;
   if (entry.type === "tool_intent") return entry.time;
   return entry.type === "assistant_message" ? entry.time - durationOf(entry.durationMs) : undefined;
 }
 
-/** A length of time; 0 for impossible figures of a foreign journal. */
+/** A duration; 0 for impossible values of foreign journals. */
 function durationOf(ms: unknown): number {
   return typeof ms === "number" && Number.isFinite(ms) && ms > 0 ? ms : 0;
 }
@@ -175,7 +174,7 @@ function lanesOf(tracks: readonly Track[]): readonly TimelineLane[] {
     let lane = own.find((each) => isFree(each.bars, from));
     if (lane === undefined) own.push((lane = { names: new Set(), bars: [] }));
     if (name !== undefined) lane.names.add(name);
-    for (const bar of bars) putBehind(lane.bars, bar);
+    for (const bar of bars) appendBar(lane.bars, bar);
   }
   return lanes.flatMap((own, at) =>
     own
@@ -185,23 +184,23 @@ function lanesOf(tracks: readonly Track[]): readonly TimelineLane[] {
 }
 
 /** Adds a bar; if it overlaps the last one, it starts where that one ended. */
-function putBehind(bars: TimelineBar[], bar: TimelineBar): void {
+function appendBar(bars: TimelineBar[], bar: TimelineBar): void {
   const from = Math.max(bar.from, bars.at(-1)?.to ?? bar.from);
   const to = Math.max(from, bar.to);
-  const isMark = bar.kind === "message" || bar.kind === "waiting" || bar.kind === "tool";
-  if (to > from || isMark) bars.push({ ...bar, from, to });
+  const isPoint = bar.kind === "message" || bar.kind === "waiting" || bar.kind === "tool";
+  if (to > from || isPoint) bars.push({ ...bar, from, to });
 }
 
-interface Place {
+interface EntryContext {
   readonly owner: string;
   readonly time: number;
   readonly runFrom: number;
 }
 
 interface OpenCall {
-  asked?: CallEntry & { readonly time: number };
-  /** Includes its track once it runs. */
-  began?: CallEntry & { readonly time: number; readonly track: Track };
+  question?: CallEntry & { readonly time: number };
+  /** With its track, once the call runs. */
+  start?: CallEntry & { readonly time: number; readonly track: Track };
 }
 
 /** The conversation, or a running subagent. */
@@ -209,7 +208,7 @@ interface Worker {
   readonly track: Track;
   readonly calls: Map<string, OpenCall>;
   /** Time of the last event other than a failed attempt. */
-  heardAt: number;
+  lastEventAt: number;
   retries: { readonly entry: RetryEntry; readonly time: number }[];
 }
 
@@ -227,52 +226,52 @@ class TimelineFold {
     return lanesOf(this.#tracks);
   }
 
-  apply(entry: JournalEntry, place: Place): void {
-    const { owner, time, runFrom } = place;
+  apply(entry: JournalEntry, context: EntryContext): void {
+    const { owner, time, runFrom } = context;
     if (entry.type === "run_start" && owner !== "" && entry.scope === owner) {
-      this.#leave(owner, time, "cut");
+      this.#endSubagent(owner, time, "cut");
       this.#subagents.set(owner, this.#worker(this.#track("agent", time, entry.agent ?? owner), time));
     }
     const worker = this.#subagents.get(owner) ?? this.#main;
-    this.#main.heardAt = Math.max(this.#main.heardAt, runFrom);
+    this.#main.lastEventAt = Math.max(this.#main.lastEventAt, runFrom);
     switch (entry.type) {
       case "retry":
         worker.retries.push({ entry, time });
         return;
       case "user_message":
-        this.#said(entry, time);
+        this.#addMessage(entry, time);
         break;
       case "assistant_message":
-        answer(worker, entry, place);
+        addAnswer(worker, entry, context);
         break;
       case "model_usage":
-        if (entry.purpose === "compaction") compaction(worker, entry, place);
+        if (entry.purpose === "compaction") addCompaction(worker, entry, context);
         break;
       case "approval_request":
-        this.#callOf(worker, entry.callId).asked = { ...entry, time };
+        this.#callOf(worker, entry.callId).question = { ...entry, time };
         break;
       case "permission_decision":
-        this.#answered(worker.calls.get(entry.callId), time, "ok");
+        this.#endQuestion(worker.calls.get(entry.callId), time, "ok");
         break;
       case "tool_intent":
-        this.#started(worker, entry, time);
+        this.#startCall(worker, entry, time);
         break;
       case "tool_result":
-        this.#finished(worker, entry, time);
+        this.#finishCall(worker, entry, time);
         break;
       case "run_end":
-        this.#end(entry, worker, place);
+        this.#end(entry, worker, context);
         return;
       default:
     }
-    worker.heardAt = time;
+    worker.lastEventAt = time;
   }
 
-  /** Ends everything open: `cut`, its process is gone; `running`, it continues until now. */
+  /** Ends everything open. `cut`: its process is gone; `running`: it continues until now. */
   closeAll(time: number, status: "cut" | "running"): void {
     for (const worker of [this.#main, ...this.#subagents.values()]) {
       const [last] = worker.retries;
-      if (last !== undefined) failedRequest(worker, { entryId: last.entry.id, time, status });
+      if (last !== undefined) addFailedRequest(worker, { entryId: last.entry.id, time, status });
       this.#closeCalls(worker, time, status);
     }
     this.#subagents.clear();
@@ -284,29 +283,29 @@ class TimelineFold {
     return track;
   }
 
-  #worker(track: Track, heardAt: number): Worker {
-    return { track, calls: new Map(), heardAt, retries: [] };
+  #worker(track: Track, lastEventAt: number): Worker {
+    return { track, calls: new Map(), lastEventAt, retries: [] };
   }
 
-  #said(entry: Extract<JournalEntry, { readonly type: "user_message" }>, time: number): void {
+  #addMessage(entry: Extract<JournalEntry, { readonly type: "user_message" }>, time: number): void {
     if (entry.scope !== undefined || (entry.source !== "input" && entry.source !== "steering")) return;
     const label = oneLine(messageText(entry.message), 200);
     this.#you.bars.push({ entryId: entry.id, kind: "message", from: time, to: time, label, status: "ok" });
   }
 
-  #end(entry: RunEndEntry, worker: Worker, { owner, time }: Place): void {
+  #end(entry: RunEndEntry, worker: Worker, { owner, time }: EntryContext): void {
     if (owner !== "" && entry.scope !== owner) return;
     const { stopReason } = entry;
     const status = stopReason === "error" ? "error" : stopReason === "aborted" ? "aborted" : "ok";
-    failedRequest(worker, { entryId: entry.id, time, status: status === "ok" ? "error" : status });
-    if (owner !== "") return this.#leave(owner, time, "cut");
-    for (const other of this.#subagents.keys()) this.#leave(other, time, "cut");
-    // The questions about waiting calls lasted until here; the pause that follows belongs to nobody.
+    addFailedRequest(worker, { entryId: entry.id, time, status: status === "ok" ? "error" : status });
+    if (owner !== "") return this.#endSubagent(owner, time, "cut");
+    for (const other of this.#subagents.keys()) this.#endSubagent(other, time, "cut");
+    // Questions about waiting calls lasted until here; the pause that follows does not count.
     this.#closeCalls(worker, time, isWaiting(stopReason) ? "ok" : status === "ok" ? "cut" : "aborted");
-    worker.heardAt = time;
+    worker.lastEventAt = time;
   }
 
-  #leave(owner: string, time: number, status: BarStatus): void {
+  #endSubagent(owner: string, time: number, status: BarStatus): void {
     const worker = this.#subagents.get(owner);
     if (worker !== undefined) this.#closeCalls(worker, time, status);
     this.#subagents.delete(owner);
@@ -318,38 +317,38 @@ class TimelineFold {
     return call;
   }
 
-  #answered(call: OpenCall | undefined, time: number, status: BarStatus): void {
-    if (call?.asked === undefined) return;
-    this.#you.bars.push(callBar(call.asked, { kind: "asking", to: time, status }));
-    delete call.asked;
+  #endQuestion(call: OpenCall | undefined, time: number, status: BarStatus): void {
+    if (call?.question === undefined) return;
+    this.#you.bars.push(callBar(call.question, { kind: "asking", to: time, status }));
+    delete call.question;
   }
 
-  #begun(worker: Worker, entry: CallEntry, time: number): NonNullable<OpenCall["began"]> {
+  #startOf(worker: Worker, entry: CallEntry, time: number): NonNullable<OpenCall["start"]> {
     const track = worker === this.#main ? this.#track("tools", time) : worker.track;
     return { ...entry, time, track };
   }
 
-  #started(worker: Worker, entry: CallEntry & { readonly callId: string }, time: number): void {
+  #startCall(worker: Worker, entry: CallEntry & { readonly callId: string }, time: number): void {
     const call = this.#callOf(worker, entry.callId);
-    this.#answered(call, time, "ok");
-    if (call.began !== undefined) return;
+    this.#endQuestion(call, time, "ok");
+    if (call.start !== undefined) return;
     this.calls++;
-    call.began = this.#begun(worker, entry, time);
+    call.start = this.#startOf(worker, entry, time);
   }
 
-  #finished(worker: Worker, { id, callId, name, status }: ToolResultEntry, time: number): void {
+  #finishCall(worker: Worker, { id, callId, name, status }: ToolResultEntry, time: number): void {
     const call = this.#callOf(worker, callId);
-    this.#answered(call, time, "ok");
-    // A call that was refused or never began is a mark without duration.
-    const began = call.began ?? this.#begun(worker, { id, name, input: {} }, time);
-    began.track.bars.push(callBar(began, { kind: "tool", to: time, status }));
+    this.#endQuestion(call, time, "ok");
+    // A call that was refused or never began is a point without duration.
+    const start = call.start ?? this.#startOf(worker, { id, name, input: {} }, time);
+    start.track.bars.push(callBar(start, { kind: "tool", to: time, status }));
     worker.calls.delete(callId);
   }
 
   #closeCalls(worker: Worker, time: number, status: BarStatus): void {
     for (const call of worker.calls.values()) {
-      this.#answered(call, time, status);
-      call.began?.track.bars.push(callBar(call.began, { kind: "tool", to: time, status }));
+      this.#endQuestion(call, time, status);
+      call.start?.track.bars.push(callBar(call.start, { kind: "tool", to: time, status }));
     }
     worker.calls.clear();
   }
@@ -363,26 +362,28 @@ function callBar(
 }
 
 /** The bars of one request: its failed attempts, the pauses after them, and the last attempt's result. */
-function answer(worker: Worker, entry: AssistantEntry, { time, runFrom }: Place): void {
+function addAnswer(worker: Worker, entry: AssistantEntry, { time, runFrom }: EntryContext): void {
   const { id: entryId, model: label, interrupted, firstTokenMs } = entry;
-  const asked = Math.max(runFrom, time - durationOf(entry.durationMs));
-  const from = attempts(worker, { from: asked, to: time, label });
+  const requestedAt = Math.max(runFrom, time - durationOf(entry.durationMs));
+  const from = addAttempts(worker, { from: requestedAt, to: time, label });
   const first =
-    firstTokenMs === undefined ? time : Math.min(time, Math.max(from, asked + durationOf(firstTokenMs)));
+    firstTokenMs === undefined
+      ? time
+      : Math.min(time, Math.max(from, requestedAt + durationOf(firstTokenMs)));
   const status: BarStatus = interrupted === true ? "aborted" : "ok";
   worker.track.bars.push({ entryId, kind: "waiting", from, to: first, label, status });
   worker.track.bars.push({ entryId, kind: "streaming", from: first, to: time, label, status });
 }
 
-/** A request without an answer, if failed attempts show that there was one. */
-function failedRequest(
+/** A request without an answer, known only from its failed attempts. */
+function addFailedRequest(
   worker: Worker,
   { entryId, time, status }: { readonly entryId: string; readonly time: number; readonly status: BarStatus },
 ): void {
   const last = worker.retries.at(-1);
   if (last === undefined) return;
   const label = last.entry.error.code ?? "";
-  const from = attempts(worker, { from: worker.heardAt, to: time, label });
+  const from = addAttempts(worker, { from: worker.lastEventAt, to: time, label });
   worker.track.bars.push({
     entryId,
     kind: status === "running" ? "waiting" : "failed",
@@ -394,27 +395,34 @@ function failedRequest(
 }
 
 /** Draws failed attempts and the pauses after them; returns the start of the last attempt. */
-function attempts(
+function addAttempts(
   worker: Worker,
   { from, to, label }: { readonly from: number; readonly to: number; readonly label: string },
 ): number {
-  let began = from;
+  let attemptFrom = from;
   for (const { entry, time } of worker.retries) {
     const entryId = entry.id;
-    const failedAt = Math.min(to, Math.max(began, time));
-    const again = Math.min(to, failedAt + durationOf(entry.delayMs));
-    worker.track.bars.push({ entryId, kind: "failed", from: began, to: failedAt, label, status: "error" });
-    worker.track.bars.push({ entryId, kind: "backoff", from: failedAt, to: again, label, status: "ok" });
-    began = again;
+    const failedAt = Math.min(to, Math.max(attemptFrom, time));
+    const retryAt = Math.min(to, failedAt + durationOf(entry.delayMs));
+    worker.track.bars.push({
+      entryId,
+      kind: "failed",
+      from: attemptFrom,
+      to: failedAt,
+      label,
+      status: "error",
+    });
+    worker.track.bars.push({ entryId, kind: "backoff", from: failedAt, to: retryAt, label, status: "ok" });
+    attemptFrom = retryAt;
   }
   worker.retries.length = 0;
-  return began;
+  return attemptFrom;
 }
 
-function compaction(
+function addCompaction(
   { track }: Worker,
   entry: Extract<JournalEntry, { readonly type: "model_usage" }>,
-  { time, runFrom }: Place,
+  { time, runFrom }: EntryContext,
 ): void {
   const from = Math.max(runFrom, time - durationOf(entry.durationMs));
   track.bars.push({
@@ -427,7 +435,7 @@ function compaction(
   });
 }
 
-const SHARE_OF: { readonly [kind in BarKind]: TimeShare } = {
+export const SHARE_OF: { readonly [kind in BarKind]: TimeShare } = {
   message: "other",
   streaming: "streaming",
   waiting: "waiting",
@@ -438,7 +446,7 @@ const SHARE_OF: { readonly [kind in BarKind]: TimeShare } = {
   tool: "tool",
 };
 
-/** Divides the time of runs among concurrent activities. */
+/** Divides the time of runs among simultaneous activities. */
 function timeShares(
   lanes: readonly TimelineLane[],
   runs: readonly { readonly from: number; readonly to: number }[],
@@ -455,8 +463,8 @@ function timeShares(
   const active = TIME_SHARES.map(() => 0);
   let before = edges[0]?.time ?? 0;
   for (const { time, share, step } of edges) {
-    const counts = active.findIndex((count) => count > 0);
-    if (counts !== -1) sums[counts] = (sums[counts] ?? 0) + time - before;
+    const counted = active.findIndex((count) => count > 0);
+    if (counted !== -1) sums[counted] = (sums[counted] ?? 0) + time - before;
     before = time;
     active[share] = (active[share] ?? 0) + step;
   }

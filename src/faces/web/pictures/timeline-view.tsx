@@ -5,20 +5,20 @@ import { terminalLine } from "../../../view/safe-text.ts";
 import type { Words } from "../language/language.ts";
 import { type Formats, useFormats, useLanguage, useWords } from "../language/language.ts";
 import { Button, Money } from "../text/controls.tsx";
-import { type IconName, type Mark, StateMark } from "../text/icons.tsx";
+import { CALL_MARKS, type IconName, StateMark } from "../text/icons.tsx";
 import { stepClass } from "../text/strip.tsx";
 import { Dot, percentText, place, Table } from "./chart-kit.tsx";
 import { type DrawnBar, drawnBars, type PictureWindow, placeOf, workUpTo } from "./time-axis.ts";
 import {
-  type BarStatus,
   runTimeline,
+  SHARE_OF,
   TIME_SHARES,
   type Timeline,
   type TimelineBar,
   type TimelineLane,
 } from "./timeline-data.ts";
 
-/** Pixels for drawing bars, as on a wide screen. Narrower screens scale the same picture down. */
+/** The drawing width. Narrower screens scale the chart down. */
 const PIXELS = 1_200;
 const MAX_ZOOM = 4_096;
 const TICKS = 6;
@@ -35,7 +35,6 @@ export interface TimelineProps {
   readonly onChoose?: ((entryId: string) => void) | undefined;
 }
 
-/** Where the time, tokens and money of a session went. */
 export function TimelinePicture({ entries, now, windowTokens, onChoose }: TimelineProps): VNode {
   const words = useWords();
   const count = entries.length;
@@ -72,7 +71,7 @@ function Shares({ timeline: { shares, total } }: { readonly timeline: Timeline }
         <div key={share} class="fig">
           <dt>
             <Dot kind={SHARE_CLASSES[share]} />
-            <span class="cut">{words.shares[share]}</span>
+            <span class="cut">{words.activities[share]}</span>
           </dt>
           <dd>{stopwatch(shares[share])}</dd>
           <span class="dim num">
@@ -98,14 +97,14 @@ function barsInOrder({ lanes }: Timeline): readonly TimelineBar[] {
   return lanes.flatMap(({ bars }) => bars).sort((left, right) => left.from - right.from);
 }
 
-/** The bar of most interest: a failed one, else the longest. */
-function firstChoice({ lanes }: Timeline): TimelineBar | undefined {
-  let found: TimelineBar | undefined;
+/** A failed call if there is one, else the longest bar. */
+function defaultBar({ lanes }: Timeline): TimelineBar | undefined {
+  let best: TimelineBar | undefined;
   const weight = ({ kind, status, from, to }: TimelineBar): number =>
     to - from + (kind === "tool" && status === "error" ? 1e12 : 0);
   for (const { bars } of lanes)
-    for (const bar of bars) if (found === undefined || weight(bar) > weight(found)) found = bar;
-  return found;
+    for (const bar of bars) if (best === undefined || weight(bar) > weight(best)) best = bar;
+  return best;
 }
 
 interface ChartProps extends Pick<TimelineProps, "windowTokens" | "onChoose"> {
@@ -118,11 +117,11 @@ function Chart({ timeline, windowTokens, onChoose }: ChartProps): VNode {
   const [zoom, setZoom] = useState(1);
   const [choice, choose] = useState<TimelineBar>();
   const bars = useMemo(() => barsInOrder(timeline), [timeline]);
-  const known = bars.find(({ entryId, kind }) => entryId === choice?.entryId && kind === choice.kind);
-  const chosen = known ?? firstChoice(timeline);
+  const stillThere = bars.find(({ entryId, kind }) => entryId === choice?.entryId && kind === choice.kind);
+  const chosen = stillThere ?? defaultBar(timeline);
   const window = windowAround(timeline, chosen, zoom);
   const zoomTo = (next: number): void => setZoom(Math.min(MAX_ZOOM, Math.max(1, next)));
-  const act = (key: string): boolean => {
+  const handleKey = (key: string): boolean => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
     if (step !== undefined) choose(bars[bars.indexOf(chosen ?? ({} as TimelineBar)) + step] ?? chosen);
     else if (key === "+" || key === "=") zoomTo(zoom * 2);
@@ -134,7 +133,7 @@ function Chart({ timeline, windowTokens, onChoose }: ChartProps): VNode {
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
-    if (act(event.key)) event.preventDefault();
+    if (handleKey(event.key)) event.preventDefault();
   };
   const { runs, requests, calls } = timeline;
   const button = (icon: IconName, name: string, next: number): VNode => (
@@ -187,10 +186,10 @@ function Legend(): VNode {
 }
 
 function windowAround({ axis }: Timeline, chosen: TimelineBar | undefined, zoom: number): PictureWindow {
-  const seen = axis.length / zoom;
+  const visible = axis.length / zoom;
   const middle = chosen === undefined ? 0 : placeOf(axis, (chosen.from + chosen.to) / 2);
-  const from = Math.max(0, Math.min(axis.length - seen, middle - seen / 2));
-  return { from, to: from + seen, pixels: PIXELS };
+  const from = Math.max(0, Math.min(axis.length - visible, middle - visible / 2));
+  return { from, to: from + visible, pixels: PIXELS };
 }
 
 interface DrawnProps {
@@ -303,24 +302,12 @@ function BarMark({
 }
 
 function barClass({ kind, label, status }: TimelineBar): string {
-  switch (kind) {
-    case "tool":
-      return status === "error" ? "t-fail" : stepClass(label);
-    case "asking":
-      return "t-wait";
-    case "failed":
-    case "backoff":
-      return "t-fail";
-    case "waiting":
-    case "compaction":
-      return "t-think";
-    default:
-      return "t-model";
-  }
+  if (kind !== "tool") return SHARE_CLASSES[SHARE_OF[kind]];
+  return status === "error" ? "t-fail" : stepClass(label);
 }
 
 function barName({ kind, label }: TimelineBar, words: Words): string {
-  return kind === "tool" ? (words.verbs[label] ?? terminalLine(label, 40)) : words.bars[kind];
+  return kind === "tool" ? (words.verbs[label] ?? terminalLine(label, 40)) : words.activities[kind];
 }
 
 function barTitle({ bar, count }: DrawnBar<TimelineBar>, words: Words, { duration }: Formats): string {
@@ -330,16 +317,6 @@ function barTitle({ bar, count }: DrawnBar<TimelineBar>, words: Words, { duratio
   return `${barName(bar, words)} ${terminalLine(about, 120)} ${duration(bar.to - bar.from)}${more}`;
 }
 
-const MARKS: { readonly [status in BarStatus]: Mark } = {
-  ok: "done",
-  error: "fail",
-  denied: "refused",
-  aborted: "stop",
-  running: "run",
-  cut: "cut",
-};
-
-/** The selected bar in words, and a link to it. */
 function Tip({
   bar,
   timeline,
@@ -351,7 +328,7 @@ function Tip({
 }): VNode {
   const { words, duration, stopwatch } = useLanguage();
   const { entryId, kind, status, from, to, detail, label } = bar;
-  const mark = MARKS[status];
+  const mark = CALL_MARKS[status];
   const at = stopwatch(workUpTo(timeline.axis, placeOf(timeline.axis, from)));
   const about = kind === "message" ? label : (detail ?? "");
   return (
@@ -379,7 +356,7 @@ interface Column {
   readonly cost: number | undefined;
 }
 
-/** Requests as columns of a few pixels: the largest of those that share one, and the cost after all. */
+/** Requests as columns of a few pixels: the largest of those that share one, and the cost after the last. */
 function columnsOf({ requests, axis }: Timeline, { from, to }: PictureWindow): readonly Column[] {
   const columns = new Map<number, Column>();
   for (const { time, inputTokens, cacheReadTokens, isNested, spent } of requests) {
@@ -433,7 +410,7 @@ function ContextLane({
   const columns = columnsOf(timeline, window);
   const most = Math.max(0, ...columns.map(({ input }) => input));
   if (most === 0) return null;
-  const tall = (tokens: number): number => Number(((tokens / most) * 48).toFixed(2));
+  const heightOf = (tokens: number): number => Number(((tokens / most) * 48).toFixed(2));
   const rect = (kind: string, x: number, y: number, height: number): VNode => (
     <rect
       key={`${x} ${kind}`}
@@ -451,8 +428,8 @@ function ContextLane({
       most={count(most)}
     >
       {columns.flatMap(({ x, input, cached }) => [
-        rect("t-think", x, 66 - tall(cached), tall(cached)),
-        rect("t-model", x, 66 - tall(input), tall(input) - tall(cached)),
+        rect("t-think", x, 66 - heightOf(cached), heightOf(cached)),
+        rect("t-model", x, 66 - heightOf(input), heightOf(input) - heightOf(cached)),
       ])}
     </TallLane>
   );
@@ -490,7 +467,7 @@ function Slowest({ timeline }: { readonly timeline: Timeline }): VNode {
         rows={slowest}
         columns={[
           { head: "", cell: (bar) => barName(bar, words) },
-          { head: words.arguments, isBare: true, look: "dim wrap", cell: (bar) => <About bar={bar} /> },
+          { head: words.arguments, isBare: true, look: "dim wrap", cell: (bar) => <BarDetail bar={bar} /> },
           { head: words.tookColumn, look: "r", cell: ({ from, to }) => duration(to - from) },
           { head: words.share, look: "r", cell: ({ from, to }) => percentText(to - from, all) },
         ]}
@@ -499,7 +476,7 @@ function Slowest({ timeline }: { readonly timeline: Timeline }): VNode {
   );
 }
 
-function About({ bar: { kind, label, detail } }: { readonly bar: TimelineBar }): VNode {
+function BarDetail({ bar: { kind, label, detail } }: { readonly bar: TimelineBar }): VNode {
   const words = useWords();
   const tool = kind === "asking" ? `${words.verbs[label] ?? terminalLine(label, 40)} ` : "";
   if (detail)

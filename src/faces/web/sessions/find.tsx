@@ -11,7 +11,7 @@ import { useReader, useWork, type Work, WorkLine } from "../work.tsx";
 import { folderName, outcomeOf } from "./live-sessions.ts";
 
 /** Delay between the last key and a search. */
-const PAUSE_MS = 200;
+const SEARCH_DELAY_MS = 200;
 
 interface FindProps {
   readonly close: () => void;
@@ -19,26 +19,25 @@ interface FindProps {
   readonly keys: () => void;
 }
 
-/** Something that can be chosen. */
 interface Hit {
   readonly group: string;
   readonly mark: VNode;
   readonly name: string;
-  readonly about: string;
+  readonly subtitle: string;
   readonly passage: string;
   readonly go: () => void;
 }
 
-/** Searches titles and conversations and links to the results; also offers other actions. */
+/** Searches titles and conversations; also offers actions. */
 export function Find({ close, settings, keys }: FindProps): VNode {
   const words = useWords();
   const work = useWork();
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  const wanted = text.trim();
-  const found = useSearch(wanted, work);
-  const { sessions = [], searched } = found?.page ?? {};
-  const groups = useGroups(wanted, sessions, { settings, keys });
+  const query = text.trim();
+  const result = useSearch(query, work);
+  const { sessions = [], searched } = result?.page ?? {};
+  const groups = useGroups(query, sessions, { settings, keys });
   const all = [...groups.values()].flat();
   const choose = (hit: Hit): void => {
     close();
@@ -71,20 +70,14 @@ export function Find({ close, settings, keys }: FindProps): VNode {
       <hr />
       <WorkLine work={work} />
       <div class="results">
-        <p class="soft empty" aria-live="polite" hidden={found === undefined || sessions.length > 0}>
-          {words.nothingFound(found?.text ?? "")}
+        <p class="soft empty" aria-live="polite" hidden={result === undefined || sessions.length > 0}>
+          {words.nothingFound(result?.text ?? "")}
         </p>
         {[...groups].map(([group, own]) => (
           <section key={group}>
             <h2>{group}</h2>
             {own.map((hit, index) => (
-              <HitRow
-                key={index}
-                hit={hit}
-                wanted={wanted}
-                isOn={hit === all[at]}
-                choose={() => choose(hit)}
-              />
+              <HitRow key={index} hit={hit} query={query} isOn={hit === all[at]} choose={() => choose(hit)} />
             ))}
           </section>
         ))}
@@ -100,24 +93,23 @@ export function Find({ close, settings, keys }: FindProps): VNode {
   );
 }
 
-/** All choices, by group. */
 function useGroups(
-  wanted: string,
+  query: string,
   sessions: readonly ListedSession[],
   { settings, keys }: Pick<FindProps, "settings" | "keys">,
 ): ReadonlyMap<string, readonly Hit[]> {
   const { words, moment } = useLanguage();
-  const has = (name: string): boolean => name.toLowerCase().includes(wanted.toLowerCase());
+  const matches = (name: string): boolean => name.toLowerCase().includes(query.toLowerCase());
   const hits = sessions.map((session): Hit => {
     const { id, title, cwd, updatedAt, passages: [passage] = [] } = session;
     const name = terminalLine(title ?? "", 120) || words.untitled;
-    const said = passage === undefined || has(name) ? "" : terminalLine(passage, 200);
+    const passageText = passage === undefined || matches(name) ? "" : terminalLine(passage, 200);
     return {
-      group: said === "" ? words.sessions : words.inConversations,
+      group: passageText === "" ? words.sessions : words.inConversations,
       mark: <StateMark mark={outcomeOf(session, words).mark} />,
       name,
-      about: `${terminalLine(folderName(cwd), 40)} · ${moment(updatedAt, Date.now())}`,
-      passage: said,
+      subtitle: `${terminalLine(folderName(cwd), 40)} · ${moment(updatedAt, Date.now())}`,
+      passage: passageText,
       go: () => goTo({ type: "session", id, view: "chat" }),
     };
   });
@@ -125,7 +117,7 @@ function useGroups(
     group: words.actionGroup,
     mark: <Icon name={icon} />,
     name,
-    about: "",
+    subtitle: "",
     passage: "",
     go,
   });
@@ -135,12 +127,12 @@ function useGroups(
       ...hits.sort(
         (left, right) => Number(left.group !== words.sessions) - Number(right.group !== words.sessions),
       ),
-      action("plus", wanted === "" ? words.newSession : words.newSessionOf(wanted), () => startNew(wanted)),
+      action("plus", query === "" ? words.newSession : words.newSessionOf(query), () => startNew(query)),
       ...[
         action("bars", words.statistics, stats),
         action("settings", words.settings, settings),
         action("keys", words.keys, keys),
-      ].filter(({ name }) => has(name)),
+      ].filter(({ name }) => matches(name)),
     ],
     ({ group }) => group,
   );
@@ -148,22 +140,22 @@ function useGroups(
 
 interface HitProps {
   readonly hit: Hit;
-  readonly wanted: string;
+  readonly query: string;
   readonly isOn: boolean;
   readonly choose: () => void;
 }
 
-function HitRow({ hit: { mark, name, about, passage }, wanted, isOn, choose }: HitProps): VNode {
+function HitRow({ hit: { mark, name, subtitle, passage }, query, isOn, choose }: HitProps): VNode {
   return (
     <button type="button" class={isOn ? "opt on" : "opt"} onClick={choose}>
       {mark}
       <b class="cut">
-        <Marked text={name} wanted={wanted} />
+        <Marked text={name} query={query} />
       </b>
-      <span class="m">{about}</span>
+      <span class="m">{subtitle}</span>
       {passage !== "" && (
         <span class="hit cut">
-          <Marked text={passage} wanted={wanted} />
+          <Marked text={passage} query={query} />
         </span>
       )}
     </button>
@@ -171,9 +163,9 @@ function HitRow({ hit: { mark, name, about, passage }, wanted, isOn, choose }: H
 }
 
 /** Text with the searched words marked. */
-function Marked({ text, wanted }: { readonly text: string; readonly wanted: string }): VNode {
-  const parts = wanted.split(/\s+/).map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
-  if (wanted === "") return <>{text}</>;
+function Marked({ text, query }: { readonly text: string; readonly query: string }): VNode {
+  const parts = query.split(/\s+/).map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
+  if (query === "") return <>{text}</>;
   const pieces = text.split(new RegExp(`(${parts.join("|")})`, "giu"));
   return <>{pieces.map((piece, at) => (at % 2 === 1 ? <mark key={at}>{piece}</mark> : piece))}</>;
 }
@@ -183,22 +175,22 @@ interface SearchMatch {
   readonly text: string;
 }
 
-function useSearch(wanted: string, work: Work): SearchMatch | undefined {
+function useSearch(query: string, work: Work): SearchMatch | undefined {
   const reader = useReader();
-  const [found, setFound] = useState<SearchMatch>();
+  const [match, setMatch] = useState<SearchMatch>();
   useEffect(() => {
-    let isLate = false;
+    let isStale = false;
     const search = async (): Promise<void> => {
-      const query = { limit: 20, ...(wanted === "" ? {} : { q: wanted }) };
-      const page = await work.attempt(() => reader.sessions(query));
+      const options = { limit: 20, ...(query === "" ? {} : { q: query }) };
+      const page = await work.attempt(() => reader.sessions(options));
       // A search slower than its successor is outdated.
-      if (!isLate && page !== undefined) setFound({ page, text: wanted });
+      if (!isStale && page !== undefined) setMatch({ page, text: query });
     };
-    const timer = setTimeout(() => void search(), PAUSE_MS);
+    const timer = setTimeout(() => void search(), SEARCH_DELAY_MS);
     return () => {
-      isLate = true;
+      isStale = true;
       clearTimeout(timer);
     };
-  }, [wanted]);
-  return found;
+  }, [query]);
+  return match;
 }

@@ -15,10 +15,10 @@ export interface LiveSessions {
 }
 
 export const PAGE_SIZE = 50;
-const LOOK_EVERY_MS = 1_000;
-const NOTHING: LiveSessions = { page: undefined, approvals: [], isConnected: true };
+const POLL_INTERVAL_MS = 1_000;
+const NOT_LOADED: LiveSessions = { page: undefined, approvals: [], isConnected: true };
 
-export const LiveSessionsContext: Context<LiveSessions> = createContext(NOTHING);
+export const LiveSessionsContext: Context<LiveSessions> = createContext(NOT_LOADED);
 
 export function useLiveSessions(): LiveSessions {
   return useContext(LiveSessionsContext);
@@ -27,62 +27,56 @@ export function useLiveSessions(): LiveSessions {
 /** Polls the sessions, of one folder or all, every second while the page is visible. */
 export function usePolledSessions(isOn: boolean, cwd: string | undefined): LiveSessions {
   const reader = useReader();
-  const [live, setLive] = useState(NOTHING);
-  const seen = useRef("");
+  const [live, setLive] = useState(NOT_LOADED);
+  const lastText = useRef("");
   useEffect(() => {
     if (!isOn) return undefined;
-    let isLeft = false;
+    let isUnmounted = false;
     let timer: ReturnType<typeof setTimeout>;
-    const look = async (): Promise<void> => {
+    const poll = async (): Promise<void> => {
       try {
         const query = { limit: PAGE_SIZE, ...(cwd === undefined ? {} : { cwd }) };
         const [page, approvals] = await Promise.all([reader.sessions(query), reader.approvals()]);
         const text = JSON.stringify([cwd, page, approvals]);
         // Nothing is redrawn if nothing has changed.
-        if (!isLeft && text !== seen.current) setLive({ page, approvals, isConnected: true });
-        seen.current = text;
+        if (!isUnmounted && text !== lastText.current) setLive({ page, approvals, isConnected: true });
+        lastText.current = text;
       } catch {
         // The old contents stay readable; the next poll may succeed.
-        seen.current = "";
-        if (!isLeft) setLive((now) => ({ ...now, isConnected: false }));
+        lastText.current = "";
+        if (!isUnmounted) setLive((now) => ({ ...now, isConnected: false }));
       }
     };
     const next = async (): Promise<void> => {
-      if (!document.hidden) await look();
-      if (!isLeft) timer = setTimeout(() => void next(), LOOK_EVERY_MS);
+      if (!document.hidden) await poll();
+      if (!isUnmounted) timer = setTimeout(() => void next(), POLL_INTERVAL_MS);
     };
     void next();
     return () => {
-      isLeft = true;
+      isUnmounted = true;
       clearTimeout(timer);
     };
   }, [reader, isOn, cwd]);
   return live;
 }
 
-/** The mark of a run with this ending. */
+const MARKS: { readonly [R in EndReason]?: Mark } = {
+  completed: "done",
+  finish_tool: "done",
+  structured_output: "done",
+  error: "fail",
+  aborted: "stop",
+  denied: "refused",
+  refusal: "refused",
+  awaiting_approval: "wait",
+  awaiting_external: "wait",
+};
+
 export function markOf(reason: EndReason): Mark {
-  switch (reason) {
-    case "completed":
-    case "finish_tool":
-    case "structured_output":
-      return "done";
-    case "error":
-      return "fail";
-    case "aborted":
-      return "stop";
-    case "denied":
-    case "refusal":
-      return "refused";
-    case "awaiting_approval":
-    case "awaiting_external":
-      return "wait";
-    default:
-      return "limit";
-  }
+  return MARKS[reason] ?? "limit";
 }
 
-/** The state of a session: its mark, and the reason in words unless it is running or done. */
+/** The state of a session as a mark, with the reason unless it is running or done. */
 export function outcomeOf(
   { state, end, runAt }: Pick<ListedSession, "state" | "end" | "runAt">,
   words: Words,

@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { defined } from "../../../core/base/json.ts";
 import type { RunLimits, SessionRequest } from "../../../server/server-api.ts";
 import { LISTED_MODES } from "../../../view/mode-names.ts";
 import { useWords } from "../language/language.ts";
@@ -31,27 +32,26 @@ const EMPTY: NewSessionFields = {
 
 /** The request given by the fields; empty ones are omitted. */
 export function newSessionOf(fields: NewSessionFields): SessionRequest {
-  const { prompt, cwd, model, mode, turns, cost, minutes } = fields;
-  const limits: RunLimits = {
-    ...amount("maxTurns", turns),
-    ...amount("maxBudgetUsd", cost),
-    ...(minutes.trim() === "" ? {} : { maxWallTime: `${Math.round(Number(minutes) * 60)}s` }),
+  const text = (name: keyof NewSessionFields): string | undefined => fields[name].trim() || undefined;
+  const number = (name: keyof NewSessionFields): number | undefined => {
+    const given = text(name);
+    return given === undefined ? undefined : Number(given);
   };
+  const minutes = number("minutes");
+  const limits: RunLimits = defined({
+    maxTurns: number("turns"),
+    maxBudgetUsd: number("cost"),
+    maxWallTime: minutes === undefined ? undefined : `${Math.round(minutes * 60)}s`,
+  });
   return {
-    prompt,
-    ...text("cwd", cwd),
-    ...text("model", model),
-    ...text("permissionMode", mode),
-    ...(Object.keys(limits).length === 0 ? {} : { limits }),
+    prompt: fields.prompt,
+    ...defined({
+      cwd: text("cwd"),
+      model: text("model"),
+      permissionMode: text("mode"),
+      limits: Object.keys(limits).length === 0 ? undefined : limits,
+    }),
   };
-}
-
-function text(name: string, value: string): { readonly [name: string]: string } {
-  return value.trim() === "" ? {} : { [name]: value.trim() };
-}
-
-function amount(name: string, value: string): { readonly [name: string]: number } {
-  return value.trim() === "" ? {} : { [name]: Number(value) };
 }
 
 /** The box for a new session: its first task, with everything else in menus. */
@@ -68,9 +68,9 @@ export function NewSessionBox({ cwd }: { readonly cwd: string | undefined }): VN
     event.preventDefault();
     if (fields.prompt.trim() === "" || isStarting) return;
     setStarting(true);
-    const made = await work.attempt(() => reader.start(newSessionOf(fields)));
+    const created = await work.attempt(() => reader.start(newSessionOf(fields)));
     setStarting(false);
-    if (made !== undefined) goTo({ type: "session", id: made.id, view: "chat" });
+    if (created !== undefined) goTo({ type: "session", id: created.id, view: "chat" });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) void submit(event);
@@ -109,7 +109,7 @@ interface ChoicesProps {
 function Choices({ fields, set }: ChoicesProps): VNode {
   const words = useWords();
   const { page } = useLiveSessions();
-  const of = (name: "cwd" | "model"): readonly string[] => [
+  const recentValues = (name: "cwd" | "model"): readonly string[] => [
     ...new Set((page?.sessions ?? []).map((each) => each[name] ?? "")),
   ];
   const modes = ["", ...LISTED_MODES] as const;
@@ -118,8 +118,8 @@ function Choices({ fields, set }: ChoicesProps): VNode {
       <Chooser
         icon="folder"
         name={words.folder}
-        options={of("cwd").map((each) => [each, folderName(each)])}
-        usual={words.folderHint}
+        options={recentValues("cwd").map((each) => [each, folderName(each)])}
+        defaultName={words.folderHint}
         value={fields.cwd}
         choose={(value) => set({ cwd: value })}
       />
@@ -127,15 +127,15 @@ function Choices({ fields, set }: ChoicesProps): VNode {
         icon="auto"
         name={words.mode}
         options={modes.map((mode) => [mode, words.modes[mode]])}
-        usual={words.modes[""]}
+        defaultName={words.modes[""]}
         value={fields.mode}
-        isClosed
+        onlyOptions
         choose={(value) => set({ mode: value })}
       />
       <Chooser
         name={words.model}
-        options={of("model").map((each) => [each, each])}
-        usual={words.modelHint}
+        options={recentValues("model").map((each) => [each, each])}
+        defaultName={words.modelHint}
         value={fields.model}
         choose={(value) => set({ model: value })}
       >
@@ -162,30 +162,39 @@ interface ChooserProps {
   readonly name: string;
   /** Values with their names; an empty value is the default. */
   readonly options: readonly (readonly [value: string, name: string])[];
-  readonly usual: string;
+  readonly defaultName: string;
   readonly value: string;
   readonly choose: (value: string) => void;
   /** True if only the options can be chosen. */
-  readonly isClosed?: boolean;
+  readonly onlyOptions?: boolean;
   readonly children?: ComponentChildren;
 }
 
-function Chooser({ icon, name, options, usual, value, choose, isClosed, children }: ChooserProps): VNode {
+function Chooser({
+  icon,
+  name,
+  options,
+  defaultName,
+  value,
+  choose,
+  onlyOptions,
+  children,
+}: ChooserProps): VNode {
   const words = useWords();
   const shown = options.find(([each]) => each === value)?.[1] ?? value;
   const label = (
     <>
       {icon !== undefined && <Icon name={icon} />}
-      <span class="cut">{value === "" ? usual : (shown.split(/: |：/, 1)[0] ?? shown)}</span>
+      <span class="cut">{value === "" ? defaultName : (shown.split(/: |：/, 1)[0] ?? shown)}</span>
       <Icon name="down" />
     </>
   );
-  const offered = [["", usual] as const, ...options.filter(([each]) => each !== "")];
+  const choices = [["", defaultName] as const, ...options.filter(([each]) => each !== "")];
   return (
-    <Menu look="chip" label={label} name={`${name}: ${value === "" ? usual : shown}`}>
+    <Menu look="chip" label={label} name={`${name}: ${value === "" ? defaultName : shown}`}>
       {(close) => (
         <>
-          {offered.map(([each, text]) => (
+          {choices.map(([each, text]) => (
             <button
               key={each}
               type="button"
@@ -201,7 +210,7 @@ function Chooser({ icon, name, options, usual, value, choose, isClosed, children
               <b>{text}</b>
             </button>
           ))}
-          {isClosed !== true && (
+          {onlyOptions !== true && (
             <div class="own">
               <label>
                 {words.other}

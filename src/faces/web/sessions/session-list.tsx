@@ -49,7 +49,7 @@ export function SessionList({ cwd }: { readonly cwd: string | undefined }): VNod
                 <Card
                   key={each.id}
                   session={each}
-                  asks={approvals.find((open) => open.sessionId === each.id)}
+                  question={approvals.find((open) => open.sessionId === each.id)}
                 />
               ))}
             </div>
@@ -71,22 +71,24 @@ export function SessionList({ cwd }: { readonly cwd: string | undefined }): VNod
 
 function Card({
   session,
-  asks,
+  question,
 }: {
   readonly session: ListedSession;
-  readonly asks: OpenApproval | undefined;
+  readonly question: OpenApproval | undefined;
 }): VNode {
   const { words, age } = useLanguage();
   const { id, title, state, cwd, trace, runAt } = session;
   const isWaiting = state === "waiting";
-  const since = (isWaiting ? asks?.time : runAt) ?? session.updatedAt;
-  const said =
-    asks === undefined ? words.marks[isWaiting ? "wait" : "run"] : askedLine(asks, words.questionKind);
+  const since = (isWaiting ? question?.time : runAt) ?? session.updatedAt;
+  const status =
+    question === undefined
+      ? words.marks[isWaiting ? "wait" : "run"]
+      : questionLine(question, words.questionKind);
   return (
     <a class={`card ${isWaiting ? "wait" : "run"}`} href={hrefOf({ type: "session", id, view: "chat" })}>
       <StateMark mark={isWaiting ? "wait" : "run"} />
       <b class="cut">{terminalLine(title ?? "", 160) || words.untitled}</b>
-      <p class="cut">{terminalLine(said, 200)}</p>
+      <p class="cut">{terminalLine(status, 200)}</p>
       <span class="m l cut">{terminalLine(folderName(cwd), 80)}</span>
       <Trace trace={trace} />
       <span class="do">
@@ -97,8 +99,7 @@ function Card({
   );
 }
 
-/** A question in one line: its kind and subject. */
-function askedLine(question: OpenApproval, kinds: ReturnType<typeof useWords>["questionKind"]): string {
+function questionLine(question: OpenApproval, kinds: ReturnType<typeof useWords>["questionKind"]): string {
   const { main = question.outside ?? question.diff?.path ?? question.reason } =
     questionSubject(question) ?? {};
   return `${kinds[questionKind(question)]} ${main}`;

@@ -5,24 +5,24 @@ import { type CodePiece, codePieces } from "../../text/code-pieces.ts";
 interface CodeProps {
   readonly text: string;
   readonly language: string;
-  /** The changed part, which is marked. */
+  /** The changed part, highlighted. */
   readonly changed?: readonly [from: number, to: number] | undefined;
 }
 
 export function Code({ text, language, changed }: CodeProps): VNode {
   const pieces = useMemo(() => codePieces(text, language), [text, language]);
-  if (changed === undefined) return <>{pieces.map(colored)}</>;
+  if (changed === undefined) return <>{pieces.map(renderPiece)}</>;
   const [from, to] = changed;
   return (
     <>
-      {cutOut(pieces, 0, from).map(colored)}
-      <mark>{cutOut(pieces, from, to).map(colored)}</mark>
-      {cutOut(pieces, to, text.length).map(colored)}
+      {slicePieces(pieces, 0, from).map(renderPiece)}
+      <mark>{slicePieces(pieces, from, to).map(renderPiece)}</mark>
+      {slicePieces(pieces, to, text.length).map(renderPiece)}
     </>
   );
 }
 
-function colored({ text, kind }: CodePiece, at: number): VNode | string {
+function renderPiece({ text, kind }: CodePiece, at: number): VNode | string {
   return kind === undefined ? (
     text
   ) : (
@@ -33,7 +33,7 @@ function colored({ text, kind }: CodePiece, at: number): VNode | string {
 }
 
 /** The pieces between two positions of their text. */
-function cutOut(pieces: readonly CodePiece[], from: number, to: number): readonly CodePiece[] {
+function slicePieces(pieces: readonly CodePiece[], from: number, to: number): readonly CodePiece[] {
   let at = 0;
   return pieces.flatMap((piece) => {
     const start = at;
@@ -47,7 +47,7 @@ export function languageOf(path: string): string {
   return /[^./\\]+$/.exec(path)?.[0] ?? "";
 }
 
-/** The differing part of two lines, found by their common start and end. None if they share too little. */
+/** The differing part of two lines between their common start and end; undefined if they share too little. */
 export function changedPart(
   before: string,
   after: string,
@@ -57,7 +57,6 @@ export function changedPart(
   while (from < least && before[from] === after[from]) from++;
   let same = 0;
   while (same < least - from && before.at(-1 - same) === after.at(-1 - same)) same++;
-  // Lines that share next to nothing are not one changed line.
   if ((from + same) * 3 < least) return undefined;
   return { from, before: before.length - same, after: after.length - same };
 }

@@ -7,9 +7,8 @@ import { Icon, type IconName } from "./icons.tsx";
 interface ButtonProps extends Omit<ComponentProps<"button">, "class" | "name" | "icon"> {
   readonly look?: string;
   readonly icon?: IconName;
-  /** Its name, if it shows none. */
+  /** Accessible name of a button without text. */
   readonly name?: string;
-  /** The equivalent key. */
   readonly kbd?: string;
 }
 
@@ -47,7 +46,6 @@ interface SegmentsProps<T extends string | number | boolean> {
   readonly choose: (option: T) => void;
 }
 
-/** A row of choices, one of which is selected. */
 export function Segments<T extends string | number | boolean>(props: SegmentsProps<T>): VNode {
   const { label, options, nameOf, value, choose } = props;
   return (
@@ -100,7 +98,7 @@ export function Facts({ rows }: { readonly rows: readonly (readonly [string, Com
   );
 }
 
-/** The cost of a session so far; a dash if it is unknown or nothing was used yet. */
+/** A dash if the cost is unknown or nothing was used yet. */
 export function Money({
   spent: { usage, costUsd: usd },
 }: {
@@ -118,7 +116,7 @@ interface MenuProps {
   /** The button's content; also its name, if that is text. */
   readonly label: ComponentChildren;
   readonly name?: string;
-  /** Classes of the button, and of the whole: `up`, `left`. */
+  /** Classes of the button, and of the menu: `up`, `left`. */
   readonly look: string;
   readonly place?: string;
   readonly children: (close: () => void) => ComponentChildren;

@@ -42,7 +42,7 @@ function hunkRows({ oldStart, newStart, lines }: DiffHunk): readonly DiffRow[] {
 
 interface DiffProps {
   readonly diff: FileDiff;
-  /** True: shows all lines at once, for a person who decides on them. */
+  /** True: shows all lines at once, for decisions. */
   readonly whole?: boolean;
 }
 
@@ -70,12 +70,15 @@ export function DiffView({ diff, whole = false }: DiffProps): VNode {
   );
 }
 
-/** The number of lines a change adds and removes; nothing if there are none. */
-export function LineCounts({
-  lines: { added, removed },
-}: {
-  readonly lines: { readonly added: number; readonly removed: number };
-}): VNode {
+export interface Lines {
+  readonly added: number;
+  readonly removed: number;
+}
+
+/** The number of lines that one or more changes add and remove; nothing if there are none. */
+export function LineCounts({ lines }: { readonly lines: Lines | readonly Lines[] }): VNode {
+  const sum = (name: keyof Lines): number => [lines].flat().reduce((all, each) => all + each[name], 0);
+  const [added, removed] = [sum("added"), sum("removed")];
   return (
     <>
       {added > 0 && <span class="plus">+{added}</span>} {removed > 0 && <span class="minus">−{removed}</span>}
@@ -88,10 +91,9 @@ const LETTERS = { created: "A", changed: "M", deleted: "D", unchanged: "·" } as
 interface FileLineProps {
   readonly path: string;
   readonly kind: keyof typeof LETTERS;
-  readonly lines: { readonly added: number; readonly removed: number };
+  readonly lines: Lines;
 }
 
-/** A changed file in a list: its kind of change, path and lines. */
 export function FileLine({ path, kind, lines }: FileLineProps): VNode {
   const words = useWords();
   return (

@@ -1,4 +1,5 @@
 import type { VNode } from "preact";
+import type { ToolItem } from "../../../view/view.ts";
 import { useWords } from "../language/language.ts";
 
 const ICONS = {
@@ -30,7 +31,7 @@ const ICONS = {
 
 export type IconName = keyof typeof ICONS;
 
-/** A decorative icon: it adds nothing to what is next to it. */
+/** Decorative: hidden from screen readers. */
 export function Icon({ name }: { readonly name: IconName }): VNode {
   return (
     <svg class="i" viewBox="0 0 16 16" aria-hidden="true">
@@ -39,8 +40,20 @@ export function Icon({ name }: { readonly name: IconName }): VNode {
   );
 }
 
-/** The eight states of sessions, runs, calls and todos. */
+/** The states of sessions, runs, calls and todos. */
 export type Mark = "run" | "wait" | "done" | "fail" | "refused" | "limit" | "stop" | "cut" | "todo";
+
+/** The marks of calls by their state; `cut`: without an end, and no process is working on it. */
+export const CALL_MARKS: Readonly<Record<ToolItem["state"] | "cut", Mark>> = {
+  writing: "run",
+  asking: "wait",
+  running: "run",
+  ok: "done",
+  error: "fail",
+  denied: "refused",
+  aborted: "stop",
+  cut: "cut",
+};
 
 const FILLED = {
   wait: "M7 1.500 12.500 7 7 12.500 1.500 7z",

@@ -12,15 +12,15 @@ const MAX_CHARS = 200_000;
 
 /** Untrusted Markdown as elements. It loads nothing, and no link leads to code. */
 export function Markdown({ text }: { readonly text: string }): VNode {
-  const tokens = useMemo(() => parsed(text), [text]);
+  const tokens = useMemo(() => parse(text), [text]);
   return (
     <div class="prose" dir="auto">
-      {tokens === undefined ? <div class="plain">{terminalText(text)}</div> : nodes(tokens, 0)}
+      {tokens === undefined ? <div class="plain">{terminalText(text)}</div> : renderTokens(tokens, 0)}
     </div>
   );
 }
 
-function parsed(text: string): readonly Token[] | undefined {
+function parse(text: string): readonly Token[] | undefined {
   if (text.length > MAX_CHARS || /^(?:[ \t]*(?:>|[-*+]|\d+[.)])){40}/m.test(text)) return undefined;
   try {
     return lexer(terminalText(text));
@@ -30,12 +30,12 @@ function parsed(text: string): readonly Token[] | undefined {
   }
 }
 
-function nodes(tokens: readonly Token[], depth: number): ComponentChildren {
+function renderTokens(tokens: readonly Token[], depth: number): ComponentChildren {
   return tokens.map((token, key) => {
     if (depth > MAX_DEPTH) return <span key={key}>{token.raw}</span>;
     const element = ELEMENTS.get(token.type);
     if (element === undefined) return <Node key={key} token={token} depth={depth + 1} />;
-    return h(element, { key }, "tokens" in token ? nodes(token.tokens ?? [], depth + 1) : null);
+    return h(element, { key }, "tokens" in token ? renderTokens(token.tokens ?? [], depth + 1) : null);
   });
 }
 
@@ -48,18 +48,18 @@ function Node({ token: given, depth }: { readonly token: Token; readonly depth: 
     case "code":
       return <CodeBlock text={token.text} language={token.lang ?? ""} />;
     case "heading":
-      return <Heading level={token.depth}>{nodes(token.tokens, depth)}</Heading>;
+      return <Heading level={token.depth}>{renderTokens(token.tokens, depth)}</Heading>;
     case "list":
       return <List token={token} depth={depth} />;
     case "table":
       return <Table token={token} depth={depth} />;
     case "text":
     case "escape":
-      return "tokens" in token && token.tokens !== undefined ? nodes(token.tokens, depth) : token.text;
+      return "tokens" in token && token.tokens !== undefined ? renderTokens(token.tokens, depth) : token.text;
     case "codespan":
       return <code>{token.text}</code>;
     case "link":
-      return <Link href={token.href}>{nodes(token.tokens, depth)}</Link>;
+      return <Link href={token.href}>{renderTokens(token.tokens, depth)}</Link>;
     case "image":
       return <ImageNote address={token.href} text={token.text} />;
     default:
@@ -67,7 +67,7 @@ function Node({ token: given, depth }: { readonly token: Token; readonly depth: 
   }
 }
 
-/** Tokens that become one element around their contents. */
+/** Tokens that map to one element. */
 const ELEMENTS: ReadonlyMap<string, "p" | "blockquote" | "strong" | "em" | "del" | "hr" | "br"> = new Map([
   ["paragraph", "p"],
   ["blockquote", "blockquote"],
@@ -96,7 +96,7 @@ function List({ token, depth }: { readonly token: Tokens.List; readonly depth: n
   const items = token.items.map((item, index) => (
     <li key={index}>
       {item.task && <input type="checkbox" disabled checked={item.checked === true} aria-label={item.text} />}
-      {nodes(
+      {renderTokens(
         item.tokens.filter(({ type }) => type !== "checkbox"),
         depth,
       )}
@@ -113,7 +113,7 @@ function Table({ token, depth }: { readonly token: Tokens.Table; readonly depth:
           <tr>
             {token.header.map((cell, index) => (
               <th key={index} scope="col">
-                {nodes(cell.tokens, depth)}
+                {renderTokens(cell.tokens, depth)}
               </th>
             ))}
           </tr>
@@ -122,7 +122,7 @@ function Table({ token, depth }: { readonly token: Tokens.Table; readonly depth:
           {token.rows.map((row, index) => (
             <tr key={index}>
               {row.map((cell, column) => (
-                <td key={column}>{nodes(cell.tokens, depth)}</td>
+                <td key={column}>{renderTokens(cell.tokens, depth)}</td>
               ))}
             </tr>
           ))}
@@ -146,7 +146,7 @@ function Link({ href, children }: { readonly href: string; readonly children: Co
   );
 }
 
-/** True for an address that a browser opens without running any of it here. */
+/** True for addresses that a browser opens without running code on this page. */
 export function isSafeAddress(address: string): boolean {
   return /^(?:https?:\/\/|mailto:)[^\s]+$/i.test(address) && URL.canParse(address);
 }

@@ -2,13 +2,12 @@ import type { VNode } from "preact";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { RunClock } from "../../../journal/run-clock.ts";
 
-/** The colour class for a tool's call: it read, changed files, or ran a command. */
+/** The colour class of a tool: it reads, changes files, or runs commands. */
 export function stepClass(tool: string): "t-look" | "t-edit" | "t-bash" {
   if (tool === "bash" || tool === "task") return "t-bash";
   return tool === "write" || tool === "edit" ? "t-edit" : "t-look";
 }
 
-/** A stretch of the strip: one kind of activity. */
 export interface StripStep {
   readonly entryId: string;
   /** Active milliseconds before it. */
@@ -17,7 +16,7 @@ export interface StripStep {
   readonly kind: string;
 }
 
-/** A whole session in one line: colour is the activity, width its time, without the pauses between runs. */
+/** A whole session in one line: colour is the activity, width its time. Pauses between runs are omitted. */
 export interface StripData {
   readonly steps: readonly StripStep[];
   readonly length: number;
@@ -43,7 +42,7 @@ export function stripOf(entries: readonly JournalEntry[]): StripData {
     if (last?.kind === kind) steps[steps.length - 1] = { ...last, to: worked, entryId: entry.id };
     else steps.push({ entryId: entry.id, from, to: worked, kind });
   }
-  return { steps: coarse(steps, clock.worked), length: Math.max(1, clock.worked), workedAt };
+  return { steps: mergeShort(steps, clock.worked), length: Math.max(1, clock.worked), workedAt };
 }
 
 /** The kind of the time before an entry; undefined if it continues the previous one. */
@@ -63,34 +62,33 @@ function kindOf(entry: JournalEntry): string | undefined {
   }
 }
 
-/** Merges steps too short to be visible with their neighbours, in the colour of the longest. */
-function coarse(steps: readonly StripStep[], length: number): readonly StripStep[] {
+/** Merges steps too short to see with their neighbours, in the colour of the longest. */
+function mergeShort(steps: readonly StripStep[], length: number): readonly StripStep[] {
   if (steps.length <= MAX_STEPS) return steps;
-  const made: StripStep[] = [];
+  const merged: StripStep[] = [];
   let longest = 0;
   for (const step of steps) {
-    const last = made.at(-1);
-    const own = step.to - step.from;
+    const last = merged.at(-1);
+    const duration = step.to - step.from;
     if (last === undefined || last.to - last.from >= length / MAX_STEPS) {
-      made.push(step);
-      longest = own;
+      merged.push(step);
+      longest = duration;
     } else {
-      made[made.length - 1] = { ...last, to: step.to, ...(own > longest && { kind: step.kind }) };
-      longest = Math.max(longest, own);
+      merged[merged.length - 1] = { ...last, to: step.to, ...(duration > longest && { kind: step.kind }) };
+      longest = Math.max(longest, duration);
     }
   }
-  return made;
+  return merged;
 }
 
 interface StripProps {
   readonly data: StripData;
   readonly height: number;
-  /** The description of a step. */
   readonly nameOf?: (step: StripStep) => string;
   readonly onChoose?: (entryId: string) => void;
 }
 
-/** The strip as a picture. The timeline offers everything in it in text and by keyboard. */
+/** Hidden from screen readers: the timeline offers the same as text and by keyboard. */
 export function Strip({ data: { steps, length }, height, nameOf, onChoose }: StripProps): VNode {
   const percent = (ms: number): string => `${Number(((100 * ms) / length).toFixed(2))}%`;
   return (

@@ -1,5 +1,5 @@
 // A run that ends when the tests pass, and says what was checked.
-//   node examples/40-until.ts [provider/model]
+//   node examples/41-until.ts [provider/model]
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
