@@ -9,7 +9,7 @@ export const CLI_REFERENCE = "docs/cli.md";
 export const MANUAL_PAGE = "docs/nano-agent.1";
 
 const STDIN =
-  "Text that is piped in stands before the prompt, between <stdin> marks; without a prompt it is the prompt. A prompt of one word @FILE is read from the file, - alone reads it from standard input, -- ends the options.";
+  "Piped text is prepended to the prompt, between <stdin> marks; without a prompt it is the prompt. A prompt of one word @FILE is read from the file, - alone reads it from standard input, -- ends the options.";
 
 /** The reference of the command line as Markdown, made from the tables the program itself uses. */
 export function cliReference(): string {

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { type Fault, WIRES } from "../test/faults/fault.ts";
+import type { Fault } from "../test/faults/fault.ts";
 import { LIBRARY_FAULTS } from "../test/faults/library-faults.ts";
 import { LOCAL_FAULTS } from "../test/faults/local-faults.ts";
 import { PROVIDER_FAULTS } from "../test/faults/provider-faults.ts";
@@ -21,53 +21,52 @@ export function withFaultTables(document: string): string {
 }
 
 const TABLES: readonly (readonly [name: string, table: () => string])[] = [
-  ["providers", providerTable],
-  ["children, disks, signals", localTable],
-  ["tools and hooks", libraryTable],
+  ["providers", () => tableOf("exit", PROVIDER_FAULTS.map(commandRow))],
+  ["children, disks, signals", () => tableOf("exit", LOCAL_FAULTS.map(commandRow))],
+  [
+    "tools and hooks",
+    () =>
+      tableOf(
+        "stop reason",
+        LIBRARY_FAULTS.map(({ scenario, outcome, stopReason }) => [scenario, outcome, `\`${stopReason}\``]),
+      ),
+  ],
 ];
 
-function providerTable(): string {
-  return tableOf(
-    ["scenario", "required outcome", "exit", "requests", "wires"],
-    PROVIDER_FAULTS.map((fault) => [
-      fault.scenario,
-      fault.outcome,
-      fault.code ?? "killed",
-      fault.requests === "any" ? "" : fault.requests,
-      triedOn(fault),
-    ]),
-  );
+type Row = readonly [scenario: string, outcome: string, end: string];
+
+function commandRow({ scenario, outcome, code }: Fault): Row {
+  return [scenario, outcome, String(code ?? "killed")];
 }
 
-function localTable(): string {
-  return tableOf(
-    ["scenario", "required outcome", "exit"],
-    LOCAL_FAULTS.map(({ scenario, outcome, code }) => [scenario, outcome, code ?? "killed"]),
-  );
-}
-
-function libraryTable(): string {
-  return tableOf(
-    ["scenario", "required outcome", "stop reason"],
-    LIBRARY_FAULTS.map(({ scenario, outcome, stopReason }) => [scenario, outcome, `\`${stopReason}\``]),
-  );
-}
-
-function tableOf(heads: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
-  const isNumber = (at: number): boolean => rows.some((row) => typeof row[at] === "number");
+/** One row for each outcome and end, with all its scenarios. */
+function tableOf(end: string, rows: readonly Row[]): string {
+  const groups = Map.groupBy(rows, ([, ...rest]) => JSON.stringify(rest));
   return [
-    lineOf([...heads, "result"]),
-    `|${heads.map((_, at) => (isNumber(at) ? "---:" : "---")).join("|")}|---|`,
-    ...rows.map((row) => lineOf([...row, "yes"])),
+    lineOf(["scenario", "required outcome", end]),
+    "|---|---|---|",
+    ...[...groups.values()].map((group) => {
+      const [[, ...rest] = ["", "", ""]] = group;
+      return lineOf([scenarioList(group.map(([scenario]) => scenario)), ...rest]);
+    }),
   ].join("\n");
 }
 
-function lineOf(cells: readonly (string | number)[]): string {
-  return `| ${cells.map((cell) => String(cell).replaceAll("|", "\\|")).join(" | ")} |`;
+/** Scenarios that differ in their first code span only become one, with all of these. */
+function scenarioList(scenarios: readonly string[]): string {
+  const alike = Map.groupBy(scenarios, (scenario) => scenario.replace(CODE_SPAN, "``"));
+  return [...alike.values()]
+    .map((group) => {
+      const spans = group.flatMap((scenario) => CODE_SPAN.exec(scenario) ?? []);
+      return group[0]?.replace(CODE_SPAN, () => spans.join(", "));
+    })
+    .join("<br>");
 }
 
-function triedOn({ wires = WIRES }: Fault): string {
-  return wires.length === WIRES.length ? "all" : wires.map((wire) => `\`${wire}\``).join(", ");
+const CODE_SPAN = /`[^`]+`/;
+
+function lineOf(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
 if (import.meta.main)

@@ -8,8 +8,8 @@ const OK = says("all well");
 /** Errors that come as an event of an answer that began with status 200. */
 export const FAULTS_IN_EVENTS: readonly Fault[] = [
   {
-    scenario: "an error event of overload inside a 200, once",
-    outcome: "asked again; what was streamed before is void",
+    scenario: "an overload error as an event inside a 200, once",
+    outcome: "retried; the text streamed so far is discarded",
     steps: () => [[says("Half "), fails(new NanoAgentError("provider_error", "Overloaded"))], OK],
     code: 0,
     says: "all well",
@@ -17,16 +17,16 @@ export const FAULTS_IN_EVENTS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "an error event inside a 200, again and again",
-    outcome: "bounded: 1, with the provider's words",
+    scenario: "an error event inside a 200, on every attempt",
+    outcome: "fails after the retries; shows the provider's message",
     steps: () => [[says("Half "), fails(new NanoAgentError("provider_error", "out of GPUs"))]],
     code: 1,
     stderr: ["out of GPUs"],
     requests: 2,
   },
   {
-    scenario: "an error event that refuses the request inside a 200",
-    outcome: "not repeated: 1, with the provider's words",
+    scenario: "an error event inside a 200 that rejects the request",
+    outcome: "not retried; shows the provider's message",
     steps: () => [[says("Half "), fails(new NanoAgentError("bad_request", "tools.0 is odd"))]],
     code: 1,
     stderr: ["tools.0 is odd"],
@@ -34,31 +34,31 @@ export const FAULTS_IN_EVENTS: readonly Fault[] = [
   },
   {
     scenario: "a rate limit as an event inside a 200",
-    outcome: "asked again",
+    outcome: "retried",
     steps: () => [fails(new NanoAgentError("rate_limit", "slow down")), OK],
     code: 0,
     says: "all well",
     requests: 2,
   },
   {
-    scenario: "credentials refused by an event inside a 200",
-    outcome: "41, names where the key came from",
+    scenario: "credentials rejected by an event inside a 200",
+    outcome: "names the source of the key",
     steps: () => [[says("Half "), fails(new NanoAgentError("authentication", "the key was withdrawn"))]],
     code: 41,
     stderr: ["the key was withdrawn", /_API_KEY/],
     requests: 1,
   },
   {
-    scenario: "a model the provider does not have, by an event inside a 200",
-    outcome: "2, with its words",
+    scenario: "an unknown model, reported by an event inside a 200",
+    outcome: "not retried; shows the provider's message",
     steps: () => [fails(new NanoAgentError("unknown_model", "no such model"))],
     code: 2,
     stderr: ["no such model"],
     requests: 1,
   },
   {
-    scenario: "too long for the model, by an event inside a 200 after some text, once",
-    outcome: "one compaction, one more try",
+    scenario: "a prompt that is too long, reported by an event inside a 200 after some text, once",
+    outcome: "compacted and retried once",
     steps: () => [
       [calls("bash", { command: "seq 1 4000" })],
       [says("Half "), fails(new NanoAgentError("context_overflow", "prompt is too long"))],
@@ -77,7 +77,7 @@ export const FAULTS_IN_EVENTS: readonly Fault[] = [
   ).map(
     ([code, message]): Fault => ({
       scenario: `\`${code}\` as an event inside a 200`,
-      outcome: "not repeated: 1, with the provider's words",
+      outcome: "not retried; shows the provider's message",
       steps: (wire) => [failsWith(wire === "openai_chat" ? undefined : "response.failed", { code, message })],
       wires: ["openai_chat", "openai_responses"],
       code: 1,
@@ -86,8 +86,8 @@ export const FAULTS_IN_EVENTS: readonly Fault[] = [
     }),
   ),
   {
-    scenario: "an answer that is said to be complete and to have failed",
-    outcome: "counts as failed: 1, with the provider's words",
+    scenario: "an answer reported as both complete and failed",
+    outcome: "counts as failed; shows the provider's message",
     steps: () => [failsWith("response.completed", { code: "invalid_prompt", message: "flagged" })],
     wires: ["openai_responses"],
     code: 1,

@@ -32,7 +32,7 @@ const UNREADABLE = replies({
 export const FAULTS_OF_ANSWERS: readonly Fault[] = [
   {
     scenario: "429 with `retry-after: 1`",
-    outcome: "waits that second, says so, asks again",
+    outcome: "waits one second, says so, retries",
     steps: () => [refuses(429, "slow down", { "retry-after": "1" }), OK],
     code: 0,
     says: "all well",
@@ -41,7 +41,7 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
   },
   {
     scenario: "429 with a date in `retry-after`",
-    outcome: "waits until then, asks again",
+    outcome: "waits until then, retries",
     steps: () => [
       () => refuses(429, "slow down", { "retry-after": new Date(Date.now() + 1_000).toUTCString() }),
       OK,
@@ -64,7 +64,7 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
   ).map(
     (value): Fault => ({
       scenario: `429 with \`retry-after: ${value}\``,
-      outcome: "waits as if nothing was said, asks again",
+      outcome: "ignores the value, waits as without it, retries",
       steps: () => [refuses(429, "slow down", { "retry-after": value }), OK],
       wires: CHAT,
       code: 0,
@@ -75,7 +75,7 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
   ...(["86400", "61"] as const).map(
     (value): Fault => ({
       scenario: `429 with \`retry-after: ${value}\``,
-      outcome: "is not slept: 1, with the wait and the setting that allows it",
+      outcome: "does not wait; names the wait and the setting that would allow it",
       steps: () => [refuses(429, "slow down", { "retry-after": value })],
       wires: CHAT,
       code: 1,
@@ -85,16 +85,16 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
     }),
   ),
   {
-    scenario: "429 again and again, without `retry-after`",
-    outcome: "given up after the retries that are set: 1, with how often it was tried",
+    scenario: "429 on every attempt, without `retry-after`",
+    outcome: "fails after the configured retries and says how many there were",
     steps: () => [refuses(429, "slow down")],
     code: 1,
     stderr: ["slow down", /2 (?:attempts|times)/],
     requests: 2,
   },
   {
-    scenario: "quota used up",
-    outcome: "not repeated: 1, with the provider's words",
+    scenario: "quota exhausted",
+    outcome: "not retried; shows the provider's message",
     steps: () => [
       replies({
         status: 429,
@@ -109,8 +109,8 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
   },
   ...([500, 502, 503, 504, 529] as const).map(
     (status): Fault => ({
-      scenario: `${status} once`,
-      outcome: "asked again",
+      scenario: `status \`${status}\`, once`,
+      outcome: "retried",
       steps: () => [refuses(status, "try again"), OK],
       code: 0,
       says: "all well",
@@ -119,8 +119,8 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
     }),
   ),
   {
-    scenario: "503 while the model is loaded",
-    outcome: "waited for, without counting as an attempt; said",
+    scenario: "503 while the model loads",
+    outcome: "waits without counting an attempt, and says so",
     steps: () => [LOADING, LOADING, OK],
     wires: CHAT,
     code: 0,
@@ -129,8 +129,8 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "an image refused, in the words of a server without eyes",
-    outcome: "asked again at once without it; the model is told",
+    scenario: "an image refused by a server without image support",
+    outcome: "retried at once without the image; the model is told",
     steps: () => [calls("read", { path: "dot.png" }), (request) => (hasImage(request) ? NO_EYES : OK)],
     prepare: ({ cwd }) => writeFileSync(join(cwd, "dot.png"), Buffer.from(DOT_PNG, "base64")),
     wires: CHAT,
@@ -141,8 +141,8 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "output that its own server cannot read, again and again",
-    outcome: "two attempts an answer; the model is told twice, then 1 with the server's words",
+    scenario: "model output that its own server cannot parse, on every attempt",
+    outcome: "two attempts per answer; the model is told twice, then the run fails with the server's message",
     steps: () => [UNREADABLE],
     wires: CHAT,
     env: () => ({ NANO_AGENT_MAX_RETRIES: "5" }),
@@ -152,16 +152,16 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
     requests: 6,
   },
   {
-    scenario: "500 again and again",
-    outcome: "bounded: 1, with the provider's words",
+    scenario: "500 on every attempt",
+    outcome: "fails after the retries; shows the provider's message",
     steps: () => [refuses(500, "the database is on fire")],
     code: 1,
     stderr: ["the database is on fire"],
     requests: 2,
   },
   {
-    scenario: "502 with an HTML page, again and again",
-    outcome: "bounded: 1, with the words of the page and none of its marks",
+    scenario: "502 with an HTML page, on every attempt",
+    outcome: "fails after the retries; shows the text of the page without markup",
     steps: () => [showsHtml(502)],
     code: 1,
     stderr: ["502", "Sign in to go on"],
@@ -170,8 +170,8 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
   },
   ...([400, 422] as const).map(
     (status): Fault => ({
-      scenario: `${status}`,
-      outcome: "not repeated: 1, with the provider's words",
+      scenario: `status \`${status}\``,
+      outcome: "not retried; shows the provider's message",
       steps: () => [refuses(status, "field frobnicate is not known")],
       code: 1,
       stderr: ["field frobnicate is not known", `${status}`],
@@ -180,24 +180,24 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
     }),
   ),
   {
-    scenario: "404",
-    outcome: "a model the provider does not have: 2, with its words",
+    scenario: "status `404`",
+    outcome: "not retried; shows the provider's message",
     steps: () => [refuses(404, "the model frobnicate is not known")],
     code: 2,
     stderr: ["the model frobnicate is not known", "404"],
     requests: 1,
   },
   {
-    scenario: "404 with a page",
-    outcome: "an address that is not the API's: 1, says to check the base URL",
+    scenario: "404 with an HTML page",
+    outcome: "not retried; says to check the base URL",
     steps: () => [showsHtml(404)],
     code: 1,
     stderr: ["base URL", "404"],
     requests: 1,
   },
   {
-    scenario: "413",
-    outcome: "nothing to make shorter: 1, with the provider's words, not sent again as it was",
+    scenario: "status `413`",
+    outcome: "not resent, since nothing can be compacted; shows the provider's message",
     notes: 1,
     steps: () => [refuses(413, "request larger than 32 MB")],
     code: 1,
@@ -206,8 +206,8 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
   },
   ...([401, 403] as const).map(
     (status): Fault => ({
-      scenario: `${status} that repeats the key`,
-      outcome: "41, names where the key came from, shows the key nowhere",
+      scenario: `status \`${status}\` with the key in its message`,
+      outcome: "names the source of the key",
       steps: () => [refuses(status, "Incorrect API key provided: sk-test-0123456789abcdef")],
       code: 41,
       stderr: [/The key came from (?:OPENAI|ANTHROPIC|GEMINI)_API_KEY/, "[key]"],
@@ -217,7 +217,7 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
   ),
   {
     scenario: "an error status with an empty body",
-    outcome: "1, with the status",
+    outcome: "shows the status",
     steps: () => [replies({ status: 400, body: "" })],
     wires: CHAT,
     code: 1,
@@ -225,8 +225,8 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
     requests: 1,
   },
   {
-    scenario: "an error status with a body that is not JSON, of 10 MB",
-    outcome: "1, with the beginning of the words",
+    scenario: "an error status with a body of 10 MB that is not JSON",
+    outcome: "shows the beginning of the body",
     steps: () => [replies({ status: 400, body: "nonsense ".repeat(1_200_000) })],
     wires: CHAT,
     code: 1,
@@ -235,7 +235,7 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
   },
   {
     scenario: "an error status whose body never ends",
-    outcome: "1 after the idle limit, with what was said",
+    outcome: "ends at the idle limit; shows the text received",
     steps: () => [replies({ status: 400, error: "half of the wor", stall: 30 })],
     env: () => ({ NANO_AGENT_IDLE_TIMEOUT_MS: "300" }),
     wires: CHAT,
@@ -245,7 +245,7 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
   },
   {
     scenario: "an HTML page with status 200",
-    outcome: "not repeated: 1, says that it is a page, quotes it, and to check the base URL",
+    outcome: "not retried; quotes the page and says to check the base URL",
     steps: () => [showsHtml(200)],
     code: 1,
     stderr: ["HTML", "Sign in to go on", "base URL"],
@@ -254,7 +254,7 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
   },
   {
     scenario: "a JSON document with status 200 instead of events",
-    outcome: "1, says that it is not a stream of events",
+    outcome: "says that it is not an event stream",
     steps: () => [replies({ headers: { "content-type": "application/json" }, body: '{"hello":"there"}' })],
     code: 1,
     stderr: ["JSON document"],
@@ -262,7 +262,7 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
   },
   {
     scenario: "an error document with status 200",
-    outcome: "1, with the provider's words",
+    outcome: "not retried; shows the provider's message",
     steps: () => [
       replies({
         headers: { "content-type": "application/json" },
@@ -275,7 +275,7 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
   },
   {
     scenario: "204 without a body",
-    outcome: "1, bounded",
+    outcome: "fails after the retries",
     steps: () => [replies({ status: 204, body: "" })],
     wires: CHAT,
     code: 1,

@@ -9,17 +9,17 @@ const JSON_WIRES = ["openai_chat", "anthropic", "openai_responses"] as const;
 export const FAULTS_OF_CALLS: readonly Fault[] = [
   ...(
     [
-      ["that break off", '{"command": "echo ran >> eff'],
+      ["that are truncated", '{"command": "echo ran >> eff'],
       ["that are a list", '["echo ran >> effects"]'],
       ["that are a number", "5"],
-      ["that are not JSON at all", "echo ran >> effects"],
-      ["with the wrong field", '{"comand": "echo ran >> effects"}'],
+      ["that are not JSON", "echo ran >> effects"],
+      ["with a wrong field", '{"comand": "echo ran >> effects"}'],
       ["of the wrong type", '{"command": {"echo": "ran"}}'],
     ] as const
   ).map(
     ([what, json]): Fault => ({
       scenario: `arguments ${what}`,
-      outcome: "the tool does not run, the model is told",
+      outcome: "the tool does not run; the model is told",
       steps: () => [[calls("bash", json), finishes("tool_use")], OK],
       wires: JSON_WIRES,
       code: 0,
@@ -27,12 +27,12 @@ export const FAULTS_OF_CALLS: readonly Fault[] = [
       effects: 0,
       told: [/argument|JSON|command/],
       requests: 2,
-      ...(what === "that break off" ? { sampled: true } : {}),
+      ...(what === "that are truncated" ? { sampled: true } : {}),
     }),
   ),
   {
-    scenario: "no arguments where some are needed",
-    outcome: "the tool does not run, the model is told",
+    scenario: "required arguments missing",
+    outcome: "the tool does not run; the model is told",
     steps: () => [calls("bash", {}), OK],
     code: 0,
     told: ["command"],
@@ -40,7 +40,7 @@ export const FAULTS_OF_CALLS: readonly Fault[] = [
   },
   {
     scenario: "two calls with the same id",
-    outcome: "both run once, each has its own answer",
+    outcome: "both run once; each has its own result",
     steps: () => [[calls("bash", TOUCH, "call_same"), calls("bash", TOUCH, "call_same")], OK],
     code: 0,
     effects: 2,
@@ -48,8 +48,8 @@ export const FAULTS_OF_CALLS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "an id that an earlier answer used",
-    outcome: "both run once, each has its own answer",
+    scenario: "an id used by an earlier answer",
+    outcome: "both run once; each has its own result",
     steps: () => [calls("bash", TOUCH, "call_same"), calls("bash", TOUCH, "call_same"), OK],
     code: 0,
     effects: 2,
@@ -57,7 +57,7 @@ export const FAULTS_OF_CALLS: readonly Fault[] = [
   },
   {
     scenario: "an empty id",
-    outcome: "runs, with an id of our own",
+    outcome: "runs with a generated id",
     steps: () => [calls("bash", TOUCH, ""), OK],
     code: 0,
     effects: 1,
@@ -66,7 +66,7 @@ export const FAULTS_OF_CALLS: readonly Fault[] = [
   },
   {
     scenario: "no id",
-    outcome: "runs, with an id of our own",
+    outcome: "runs with a generated id",
     steps: (wire) => [
       streams(
         spoken(wire, calls("bash", TOUCH, "call_gone")).replaceAll(/"(?:id|call_id)":"call_gone",?/g, ""),
@@ -79,7 +79,7 @@ export const FAULTS_OF_CALLS: readonly Fault[] = [
   },
   {
     scenario: "an id that is null, or a number",
-    outcome: "runs, with an id of our own",
+    outcome: "runs with a generated id",
     steps: (wire) => [
       streams(
         spoken(wire, calls("bash", TOUCH, "call_gone")).replaceAll(
@@ -97,7 +97,7 @@ export const FAULTS_OF_CALLS: readonly Fault[] = [
     requests: 3,
   },
   {
-    scenario: "an id of 5,000 characters with spaces, quotes and line ends",
+    scenario: "an id of 5,000 characters with spaces, quotes and line breaks",
     outcome: "runs; the next request is accepted",
     steps: () => [calls("bash", TOUCH, `call "x"\n\t ${"y".repeat(5_000)}`), OK],
     code: 0,
@@ -106,18 +106,18 @@ export const FAULTS_OF_CALLS: readonly Fault[] = [
   },
   ...(
     [
-      ["unknown", "no_such_tool"],
+      ["that is unknown", "no_such_tool"],
       ["with spaces", "my tool (beta)"],
       ["of 1,000 characters", "n".repeat(1_000)],
       ["in capitals", "BASH_TOOL"],
-      ["of another language", "工具"],
-      ["of JavaScript's own", "__proto__"],
-      ["of JavaScript's own (2)", "constructor"],
+      ["in Chinese", "工具"],
+      ["`__proto__`", "__proto__"],
+      ["`constructor`", "constructor"],
     ] as const
   ).map(
     ([what, name]): Fault => ({
       scenario: `a tool name ${what}`,
-      outcome: "the model is told that there is no such tool, and which there are",
+      outcome: "the model is told which tools exist",
       steps: () => [calls(name, TOUCH), OK],
       code: 0,
       effects: 0,
@@ -128,15 +128,15 @@ export const FAULTS_OF_CALLS: readonly Fault[] = [
   ),
   {
     scenario: "an empty tool name",
-    outcome: "nothing runs; the run ends or goes on, and the session can be gone on with",
+    outcome: "nothing runs; the session can be resumed",
     steps: () => [[says("Look: "), calls("", TOUCH)], OK],
     code: 0,
     effects: 0,
     requests: "any",
   },
   {
-    scenario: "stop reason of a call, and no call",
-    outcome: "what was said is the answer",
+    scenario: "the stop reason of a call without a call",
+    outcome: "the text is the answer",
     steps: () => [[says("all well"), finishes({ unified: "tool_use", raw: "tool_use" })]],
     code: 0,
     says: "all well",
@@ -144,7 +144,7 @@ export const FAULTS_OF_CALLS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "a call under the stop reason of an answer",
+    scenario: "a call with the stop reason of an answer",
     outcome: "the call runs",
     steps: () => [[calls("bash", TOUCH), finishes("stop")], OK],
     code: 0,
@@ -152,8 +152,8 @@ export const FAULTS_OF_CALLS: readonly Fault[] = [
     requests: 2,
   },
   {
-    scenario: "cut at the output limit inside a call",
-    outcome: "the call does not run, the model is told why",
+    scenario: "a call truncated by the output limit",
+    outcome: "the call does not run; the model is told why",
     steps: () => [[calls("bash", '{"command": "echo ran >> effe'), finishes("length")], OK],
     wires: JSON_WIRES,
     code: 0,
@@ -164,8 +164,8 @@ export const FAULTS_OF_CALLS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "NUL and a lone surrogate in the arguments",
-    outcome: "bounded; the next request is valid Unicode",
+    scenario: "NUL and a lone surrogate in arguments",
+    outcome: "the next request is valid Unicode",
     steps: (wire) => [
       streams(
         spoken(wire, calls("write", { path: "new.txt", content: "a#b" }), 4_096).replaceAll(
@@ -188,7 +188,7 @@ export const FAULTS_OF_CALLS: readonly Fault[] = [
   },
   {
     scenario: "10,000 calls in one answer",
-    outcome: "128 are run; each of the others has a result that says so",
+    outcome: "128 run; each of the others gets an error result",
     steps: () => [
       Array.from({ length: 10_000 }, (_, at) => calls("read", { path: `no-such-file-${at}` }, `call_${at}`)),
       OK,
@@ -210,15 +210,15 @@ export const FAULTS_OF_CALLS: readonly Fault[] = [
   },
   {
     scenario: "arguments 100,000 levels deep",
-    outcome: "the tool does not run, the model is told",
+    outcome: "the tool does not run; the model is told",
     steps: () => [calls("bash", `{"command":${"[".repeat(100_000)}${"]".repeat(100_000)}}`), OK],
     wires: JSON_WIRES,
     code: 0,
     requests: 2,
   },
   {
-    scenario: "a `__proto__` among the arguments",
-    outcome: "an argument as any other that is not known",
+    scenario: "an argument named `__proto__`",
+    outcome: "treated like any unknown argument",
     steps: () => [calls("bash", '{"command":"echo ran >> effects","__proto__":{"timeout":1}}'), OK],
     wires: JSON_WIRES,
     code: 0,

@@ -18,35 +18,35 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
   child("a command that calls `exit 3`", "the model is told the code", "echo out; exit 3", {
     told: [/out.*exit code 3/],
   }),
-  child("a file that cannot be run", "126, with the shell's words", "echo x > plain; ./plain", {
+  child("a file that is not executable", "the model gets the shell's message", "echo x > plain; ./plain", {
     told: [/Permission denied.*126/],
   }),
-  child("a program that is missing", "127, with the shell's words", "no_such_program_x", {
+  child("a program that is missing", "the model gets the shell's message", "no_such_program_x", {
     told: [/no_such_program_x: command not found.*127/],
   }),
   child(
     "an interpreter that is missing",
-    "126, with the shell's words",
+    "the model gets the shell's message",
     "printf '#!/no/such\\n' > s; chmod +x s; ./s",
     {
       told: [/no\/such.*12[67]/],
     },
   ),
   child(
-    "a command the system finds too long",
-    "nothing runs, the model is told what to do",
+    "a command longer than the system accepts",
+    "nothing runs; the model is told what to do",
     `: ${"x".repeat(200_000)}`,
     {
       told: ["too long for the system"],
     },
   ),
-  child("a command that closes its outputs", "its end is seen all the same", "exec >&- 2>&-; exit 4", {
+  child("a command that closes its outputs", "its end is noticed", "exec >&- 2>&-; exit 4", {
     told: ["exit code 4"],
   }),
-  child("a command that reads its input", "it reads nothing, and ends", "cat; read -r x; echo end:$x", {
+  child("a command that reads its input", "it reads nothing and ends", "cat; read -r x; echo end:$x", {
     told: ["end:"],
   }),
-  child("a command that asks the terminal", "there is none", "read -r x < /dev/tty; echo $?", {
+  child("a command that opens the terminal", "it finds no terminal", "read -r x < /dev/tty; echo $?", {
     told: ["/dev/tty"],
   }),
   child(
@@ -60,17 +60,17 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
   ),
   child(
     "50 MB of output",
-    "both ends and where the rest is",
+    "the model gets head and tail, and the path of the full text",
     "head -c 50000000 /dev/zero | tr '\\0' x; echo END",
     {
       told: [/50000004 bytes left out.*END/],
     },
   ),
-  child("output without end", "the command is ended, the model is told why", "yes", {
+  child("output without end", "the command is stopped; the model is told why", "yes", {
     told: [/it wrote more than \d+ bytes/],
   }),
   child(
-    "a child in the background that holds the pipe",
+    "a background child that holds the pipe",
     "the result does not wait for it; it ends with the run",
     `echo begun; (${STAYS}) &`,
     {
@@ -81,7 +81,7 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
   ),
   child(
     "a child that left its group and holds the pipe",
-    "the same",
+    "the result does not wait for it; it ends with the run",
     "setsid bash -c 'echo $$ > pid; exec sleep 1000' & until [ -s pid ]; do sleep 0.01; done",
     {
       told: ["still running as job_1"],
@@ -90,7 +90,7 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
   ),
   child(
     "a child that left its group and closed its outputs",
-    "the same",
+    "the result does not wait for it; it ends with the run",
     "setsid bash -c 'echo $$ > pid; exec sleep 1000' > /dev/null 2>&1 < /dev/null & until [ -s pid ]; do sleep 0.01; done",
     {
       told: ["still running as job_1"],
@@ -100,7 +100,7 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
   {
     ...child(
       "a command that takes too long and ignores SIGTERM",
-      "killed after the grace, the model is told",
+      "killed after the grace period; the model is told",
       "",
     ),
     steps: () => [
@@ -110,21 +110,21 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
     told: ["timed out after"],
     check: namedIsGone,
   },
-  child("a command that stops its group", "its time is up in the end", "", {
+  child("a command that stops its own process group", "it ends at its time limit", "", {
     told: ["timed out after"],
     steps: () => [calls("bash", { command: "echo $$ > pid; kill -STOP $$", timeout_ms: 300 }), OK],
     check: namedIsGone,
   }),
   child(
-    "a command that stops the program for a while",
-    "the run goes on",
+    "a command that pauses nano-agent",
+    "the run continues",
     "kill -STOP $PPID; sleep 0.2; kill -CONT $PPID; echo on",
     {
       told: ["on"],
     },
   ),
   {
-    ...child("a command that ends the program with SIGTERM", "143, what it started has ended", ""),
+    ...child("a command that sends SIGTERM to nano-agent", "its processes have ended", ""),
     steps: () => [calls("bash", { command: `kill -TERM $PPID; ${STAYS}` })],
     code: 143,
     requests: 1,
@@ -132,7 +132,7 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
     check: pidIsGone,
   },
   {
-    ...child("a command that kills the program", "the session can be gone on with, nothing runs twice", ""),
+    ...child("a command that kills nano-agent", "the session can be resumed; nothing runs twice", ""),
     steps: () => [calls("bash", { command: "echo ran >> effects; kill -KILL $PPID" })],
     code: null,
     requests: 1,
@@ -141,7 +141,7 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
     silent: true,
   },
   {
-    ...child("a command that kills the program and leaves processes behind", "they end with it", ""),
+    ...child("a command that kills nano-agent and leaves processes behind", "its processes have ended", ""),
     steps: () => [
       calls("bash", {
         command:
@@ -157,18 +157,22 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
   {
     ...child(
       "a command that removes the working folder",
-      "the model is told, by every tool; the run goes on",
+      "every tool tells the model; the run continues",
       "",
     ),
     ...goneFolder(),
   },
   {
-    ...child("the same with undo", "the same", ""),
+    ...child(
+      "a command that removes the working folder, with undo",
+      "every tool tells the model; the run continues",
+      "",
+    ),
     ...goneFolder(),
     undo: true,
   },
   {
-    ...child("the working folder removed before the start", "2, says so", ""),
+    ...child("the working folder removed before the start", "says so", ""),
     shell: 'rmdir "$PWD"; exec "$@"',
     code: 2,
     requests: 0,
@@ -176,7 +180,7 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
     resumes: false,
   },
   {
-    ...child("a command that removes the folder for long outputs", "it is made anew", ""),
+    ...child("a command that removes the folder for long outputs", "it is created again", ""),
     steps: () => [
       calls("bash", { command: "seq 1 30000" }),
       calls("bash", { command: 'rm -rf "$TMPDIR"/*; seq 1 30000' }),
@@ -190,8 +194,8 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
   ...(["/no/such", "/proc", "/dev/null"] as const).map(
     (folder): Fault => ({
       ...child(
-        `a folder for temporary files that is none: ${folder}`,
-        "commands run; long output is cut, saying why it is not kept",
+        `an unusable folder for temporary files: \`${folder}\``,
+        "commands run; long output is truncated, with the reason",
         "seq 1 30000",
       ),
       env: () => ({ TMPDIR: folder }),

@@ -13,7 +13,7 @@ const NOWHERE = "http://127.0.0.1:1/v1";
 export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
   {
     scenario: "connection refused",
-    outcome: "bounded: 1, with the address",
+    outcome: "fails after the retries; names the address",
     steps: () => [OK],
     env: () => baseUrls(NOWHERE),
     code: 1,
@@ -23,7 +23,7 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
   },
   {
     scenario: "a host name that does not exist",
-    outcome: "bounded: 1, with the name",
+    outcome: "fails after the retries; names the host",
     steps: () => [OK],
     env: () => baseUrls("http://no-such-host.invalid/v1"),
     code: 1,
@@ -32,7 +32,7 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
   },
   {
     scenario: "connection closed before the answer, once",
-    outcome: "asked again",
+    outcome: "retried",
     steps: () => [replies({ cut: "before_headers" }), OK],
     code: 0,
     says: "all well",
@@ -40,8 +40,8 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "connection closed before the answer, again and again",
-    outcome: "bounded: 1, with the address",
+    scenario: "connection closed before the answer, on every attempt",
+    outcome: "fails after the retries; names the address",
     steps: () => [replies({ cut: "before_headers" })],
     code: 1,
     stderr: ["127.0.0.1"],
@@ -49,7 +49,7 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
   },
   {
     scenario: "no answer at all",
-    outcome: "bounded by `NANO_AGENT_HEADER_TIMEOUT_MS`: 1, names the setting",
+    outcome: "ends at `NANO_AGENT_HEADER_TIMEOUT_MS`; names the setting",
     steps: () => [replies({ stall: "before_headers" })],
     env: () => ({ NANO_AGENT_HEADER_TIMEOUT_MS: "300" }),
     code: 1,
@@ -59,7 +59,7 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
   },
   {
     scenario: "silence in the middle of an answer",
-    outcome: "bounded by `NANO_AGENT_IDLE_TIMEOUT_MS`: 1, names the setting",
+    outcome: "ends at `NANO_AGENT_IDLE_TIMEOUT_MS`; names the setting",
     steps: (wire) => [{ ...streams(spoken(wire, says("Half of what I wanted to say."))), stall: 400 }],
     env: () => ({ NANO_AGENT_IDLE_TIMEOUT_MS: "300" }),
     code: 1,
@@ -69,7 +69,7 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
   },
   {
     scenario: "headers, then nothing",
-    outcome: "the same",
+    outcome: "ends at `NANO_AGENT_IDLE_TIMEOUT_MS`; names the setting",
     steps: (wire) => [{ ...streams(spoken(wire, OK)), stall: 0 }],
     env: () => ({ NANO_AGENT_IDLE_TIMEOUT_MS: "300" }),
     code: 1,
@@ -77,8 +77,8 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
     requests: 2,
   },
   {
-    scenario: "single bytes that never make an event",
-    outcome: "bounded by its own limit: 1, naming it",
+    scenario: "single bytes that never form an event",
+    outcome: "ends at `NANO_AGENT_FIRST_EVENT_TIMEOUT_MS`; names the setting",
     steps: () => [{ ...streams(`data: ${"x".repeat(100_000)}`), splitBytes: 1, dripMs: 40 }],
     env: () => ({ NANO_AGENT_FIRST_EVENT_TIMEOUT_MS: "400" }),
     code: 1,
@@ -87,8 +87,8 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "comments only",
-    outcome: "bounded by its own limit: 1, naming it",
+    scenario: "nothing but comments",
+    outcome: "ends at `NANO_AGENT_FIRST_EVENT_TIMEOUT_MS`; names the setting",
     steps: () => [{ ...streams(": keep-alive\n\n".repeat(1_000)), splitBytes: 14, dripMs: 40 }],
     env: () => ({ NANO_AGENT_FIRST_EVENT_TIMEOUT_MS: "400" }),
     code: 1,
@@ -96,8 +96,8 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
     requests: 2,
   },
   {
-    scenario: "a drip of events that never ends",
-    outcome: "bounded by `NANO_AGENT_REQUEST_TIMEOUT_MS`: 1, names the setting",
+    scenario: "a slow stream of events without end",
+    outcome: "ends at `NANO_AGENT_REQUEST_TIMEOUT_MS`; names the setting",
     steps: (wire) => {
       const body = spoken(wire, says("drip ".repeat(10_000)), 5);
       return [{ ...streams(body), splitBytes: 200, dripMs: 30 }];
@@ -109,7 +109,7 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
   },
   {
     scenario: "a redirect to another host",
-    outcome: "not followed: 1; the other host is asked nothing, the key stays",
+    outcome: "not followed; the key is not sent there",
     steps: (_wire, { otherUrl }) => [
       redirects(`${otherUrl.replace("127.0.0.1", "localhost")}/v1/chat/completions`),
     ],
@@ -119,8 +119,8 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "a redirect to another port of the host",
-    outcome: "not followed either",
+    scenario: "a redirect to another port of the same host",
+    outcome: "not followed; the key is not sent there",
     steps: (_wire, { otherUrl }) => [redirects(`${otherUrl}/v1/chat/completions`, 302)],
     code: 1,
     stderr: ["redirect"],
@@ -135,8 +135,8 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
     requests: 2,
   },
   {
-    scenario: "redirects in a circle",
-    outcome: "bounded: 1",
+    scenario: "a redirect loop",
+    outcome: "fails after five redirects",
     steps: () => [(request) => redirects(request.path)],
     wires: CHAT,
     code: 1,
@@ -145,7 +145,7 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
   },
   {
     scenario: "a redirect without an address",
-    outcome: "1, says so",
+    outcome: "fails and says so",
     steps: () => [replies({ status: 307, body: "" })],
     wires: CHAT,
     code: 1,
@@ -156,8 +156,8 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
   ...compressed("deflate", deflateSync),
   ...compressed("br", brotliCompressSync),
   {
-    scenario: "gzip that is cut",
-    outcome: "a broken connection: asked again, bounded, 1",
+    scenario: "truncated gzip",
+    outcome: "a broken connection: fails after the retries",
     steps: (wire) => {
       const whole = gzipSync(spoken(wire, says("x".repeat(20))));
       return [streams(whole.subarray(0, 60), { "content-encoding": "gzip" })];
@@ -168,16 +168,16 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "gzip that is not gzip",
-    outcome: "1, bounded",
+    scenario: "a body declared as gzip that is not gzip",
+    outcome: "fails after the retries",
     steps: (wire) => [streams(spoken(wire, OK), { "content-encoding": "gzip" })],
     wires: CHAT,
     code: 1,
     requests: 2,
   },
   {
-    scenario: "an encoding nobody asked for",
-    outcome: "1, names it",
+    scenario: "an encoding that was not requested",
+    outcome: "fails and names it",
     steps: (wire) => [streams(spoken(wire, OK), { "content-encoding": "compress" })],
     wires: CHAT,
     code: 1,
@@ -186,7 +186,7 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
   },
   {
     scenario: "a `content-length` that is too long",
-    outcome: "what the provider ended is an answer, whatever the length says",
+    outcome: "the answer counts if the provider completed it",
     steps: (wire) => {
       const body = spoken(wire, OK);
       return [{ ...streams(body, { "content-length": `${body.length + 50}` }), cut: body.length }];
@@ -197,7 +197,7 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
   },
   {
     scenario: "a `content-length` that is too short",
-    outcome: "an answer without its end is none: asked again",
+    outcome: "an incomplete answer does not count: retried",
     steps: (wire) => [
       (request) => {
         const body = spoken(wire, says("Half of what I wanted to say."));
@@ -214,8 +214,8 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
 function compressed(name: string, compress: (text: string) => Buffer): readonly Fault[] {
   return [
     {
-      scenario: `a body in ${name}`,
-      outcome: "read as any other",
+      scenario: `a body in \`${name}\``,
+      outcome: "read normally",
       steps: (wire) => [streams(compress(spoken(wire, OK)), { "content-encoding": name })],
       code: 0,
       says: "all well",

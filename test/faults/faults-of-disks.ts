@@ -17,7 +17,7 @@ const mounted = (options: string, place: string): Pick<Fault, "shell" | "mounts"
 
 /** Disks that are full, read-only or gone. */
 export const FAULTS_OF_DISKS: readonly Fault[] = [
-  disk("no room for the first record of the session", "60 before any request, names `--no-session`", {
+  disk("no space for the first record of the session", "ends before any request; names `--no-session`", {
     shell: fullAt(0),
     code: 60,
     requests: 0,
@@ -25,39 +25,43 @@ export const FAULTS_OF_DISKS: readonly Fault[] = [
     resumes: false,
     sampled: true,
   }),
-  disk("no room for what a tool said", "60 before the next request, with what is stored", {
+  disk("no space for a tool result", "ends before the next request; says what is stored", {
     prepare: ({ cwd }) => writeFileSync(join(cwd, "page"), PAGE),
     steps: () => [calls("read", { path: "page" }), OK],
     shell: fullAt(16),
     code: 60,
     stderr: [/\d+ records are stored and kept/],
   }),
-  disk("no room for the answer", "60, with what is stored", {
+  disk("no space for the answer", "says what is stored", {
     steps: () => [says(PAGE)],
     shell: fullAt(16),
     code: 60,
     stderr: [/\d+ records are stored and kept/],
   }),
-  disk("a file system that fills up under the session", "60 before the next request, with the reason", {
+  disk("a file system that fills up under the session", "ends before the next request; gives the reason", {
     ...mounted("size=256k", "$XDG_STATE_HOME"),
     steps: () => [(_request, index) => calls("bash", { command: `seq ${index} 9000` })],
     code: 60,
     requests: "any",
     stderr: ["no space left on the device (ENOSPC)"],
   }),
-  disk("a read-only file system under the session", "60 before any request, names `--no-session`", {
+  disk("a read-only file system under the session", "ends before any request; names `--no-session`", {
     ...mounted("ro", "$XDG_STATE_HOME"),
     code: 60,
     requests: 0,
     stderr: ["read-only", "--no-session"],
   }),
-  disk("the same with `--no-session`", "the run is done, nothing is kept", {
-    ...mounted("ro", "$XDG_STATE_HOME"),
-    args: ["--no-session"],
-  }),
   disk(
-    "no room for what undo must keep",
-    "the call does not run, the model is told why; what changes nothing runs",
+    "a read-only file system under the session, with `--no-session`",
+    "the run completes; nothing is stored",
+    {
+      ...mounted("ro", "$XDG_STATE_HOME"),
+      args: ["--no-session"],
+    },
+  ),
+  disk(
+    "no space for the contents undo must store",
+    "the call does not run; the model is told why; read-only calls run",
     {
       ...mounted("size=256k", "$XDG_STATE_HOME"),
       undo: true,
@@ -67,12 +71,12 @@ export const FAULTS_OF_DISKS: readonly Fault[] = [
       requests: 2,
     },
   ),
-  disk("no room for the long-term memory", "the run goes on without it, saying so", {
+  disk("no space for the long-term memory", "the run continues without it and says so", {
     ...mounted("size=32k", "$XDG_STATE_HOME"),
     ...remembering("both"),
     stderr: [/the run goes on without: .*full/],
   }),
-  disk("a long-term memory that is not a database", "it is put aside, saying so; the run goes on", {
+  disk("a long-term memory that is not a database", "it is set aside; the run continues and says so", {
     ...remembering("static"),
     stderr: ["It was set aside as"],
     prepare: ({ state }) => {
@@ -80,12 +84,12 @@ export const FAULTS_OF_DISKS: readonly Fault[] = [
       writeFileSync(join(state, "nano-agent", "memory.db"), PAGE);
     },
   }),
-  disk("a folder in the place of the long-term memory", "the run goes on without it, saying so", {
+  disk("a folder in place of the long-term memory", "the run continues without it and says so", {
     ...remembering("static"),
     stderr: ["the run goes on without"],
     prepare: ({ state }) => void mkdirSync(join(state, "nano-agent", "memory.db"), { recursive: true }),
   }),
-  disk("no room for long output", "the output is cut, saying why the rest is not kept", {
+  disk("no space for long output", "commands run; long output is truncated, with the reason", {
     ...mounted("size=64k", "$TMPDIR"),
     env: (_wire, { room }) => ({ TMPDIR: room.home }),
     steps: () => [calls("bash", { command: "seq 1 200000" }), OK],
@@ -93,7 +97,7 @@ export const FAULTS_OF_DISKS: readonly Fault[] = [
     requests: 2,
     resumes: false,
   }),
-  disk("a read-only working folder", "every tool tells the model; the run goes on", {
+  disk("a read-only working folder", "every tool tells the model; the run continues", {
     prepare: ({ cwd }) => writeFileSync(join(cwd, "old"), "text\n"),
     shell:
       'exec unshare -rm bash -c \'mount --bind . . && mount -o remount,ro,bind "$PWD" && cd "$PWD" && exec "$@"\' bash "$@"',
@@ -110,7 +114,7 @@ export const FAULTS_OF_DISKS: readonly Fault[] = [
     told: [/read-only|Read-only|EROFS/],
     requests: 3,
   }),
-  disk("a standard output on a full disk", "1, says so", {
+  disk("standard output on a full disk", "fails and says so", {
     shell: 'exec "$@" > /dev/full',
     code: 1,
     requests: "any",
@@ -119,7 +123,7 @@ export const FAULTS_OF_DISKS: readonly Fault[] = [
   }),
   disk(
     "a file that changed since the model read it",
-    "the edit is refused, the model is told to read it again",
+    "the edit is refused; the model is told to read it again",
     {
       prepare: ({ cwd }) => writeFileSync(join(cwd, "old"), "text\n"),
       steps: (_wire, { room }) => [
@@ -139,7 +143,7 @@ export const FAULTS_OF_DISKS: readonly Fault[] = [
 /** Homes that are none. */
 export const FAULTS_OF_HOMES: readonly Fault[] = [
   ...["/proc", "/dev/null"].map((home) =>
-    disk(`the home ${home}`, "60 before any request, names `--no-session`", {
+    disk(`the home folder \`${home}\``, "ends before any request; names `--no-session`", {
       env: () => ({ HOME: home, XDG_STATE_HOME: "" }),
       code: 60,
       requests: 0,
@@ -149,7 +153,7 @@ export const FAULTS_OF_HOMES: readonly Fault[] = [
     }),
   ),
   ...["/proc", "/dev/null"].map((home) =>
-    disk(`the home ${home}, with \`--no-session\``, "the run is done; commands and edits work", {
+    disk(`the home folder \`${home}\`, with \`--no-session\``, "the run completes; commands and edits work", {
       env: () => ({ HOME: home, XDG_STATE_HOME: "" }),
       args: ["--no-session"],
       steps: () => [calls("bash", { command: "echo ran >> effects" }), OK],
@@ -158,20 +162,24 @@ export const FAULTS_OF_HOMES: readonly Fault[] = [
       resumes: false,
     }),
   ),
-  disk("`HOME` not set", "the session is kept where `XDG_STATE_HOME` says", {
+  disk("`HOME` not set", "the session is stored below `XDG_STATE_HOME`", {
     shell: 'unset HOME; exec "$@"',
     steps: () => [calls("bash", { command: "echo ran >> effects" }), OK],
     effects: 1,
     requests: 2,
   }),
-  disk("`XDG_CONFIG_HOME` and `XDG_STATE_HOME` below a file", "60 before any request, names `--no-session`", {
-    env: () => ({ XDG_CONFIG_HOME: "/dev/null/x", XDG_STATE_HOME: "/dev/null/x" }),
-    code: 60,
-    requests: 0,
-    stderr: ["--no-session"],
-    resumes: false,
-  }),
-  disk("the home removed by a command", "60 before the next request", {
+  disk(
+    "`XDG_CONFIG_HOME` and `XDG_STATE_HOME` below a file",
+    "ends before any request; names `--no-session`",
+    {
+      env: () => ({ XDG_CONFIG_HOME: "/dev/null/x", XDG_STATE_HOME: "/dev/null/x" }),
+      code: 60,
+      requests: 0,
+      stderr: ["--no-session"],
+      resumes: false,
+    },
+  ),
+  disk("the home removed by a command", "ends before the next request", {
     env: () => ({ XDG_STATE_HOME: "" }),
     steps: () => [calls("bash", { command: 'rm -rf "$HOME"; echo ran >> effects' }), OK],
     code: 60,
@@ -179,7 +187,7 @@ export const FAULTS_OF_HOMES: readonly Fault[] = [
     stderr: ["removed while it was in use. Nothing of the session is left."],
     resumes: false,
   }),
-  disk("the home removed by a command, with undo", "60 before the next request", {
+  disk("the home removed by a command, with undo", "ends before the next request", {
     env: () => ({ XDG_STATE_HOME: "" }),
     undo: true,
     steps: () => [calls("bash", { command: 'rm -rf "$HOME"; echo ran >> effects' }), OK],
@@ -188,36 +196,32 @@ export const FAULTS_OF_HOMES: readonly Fault[] = [
     stderr: ["removed while it was in use. Nothing of the session is left."],
     resumes: false,
   }),
-  disk("a clock ten years ahead, then set right", "order and the choice of `-c` do not change", {
+  disk("a clock ten years ahead, then corrected", "order and the choice of `-c` do not change", {
     prepare: ({ home }) => clock(home, "real() + 315_360_000_000"),
     env: (_wire, { room }) => ({ NODE_OPTIONS: `--import=${join(room.home, "clock.mjs")}` }),
     steps: () => [calls("bash", { command: "echo ran >> effects" }), OK],
     effects: 1,
     requests: 2,
   }),
-  disk(
-    "a clock that is set back while nothing comes",
-    "bounded by `NANO_AGENT_IDLE_TIMEOUT_MS` all the same: 1",
-    {
-      prepare: ({ home }) => clock(home, "1_700_000_000_000 - 1_000_000 * looks++"),
-      env: (_wire, { room }) => ({
-        NODE_OPTIONS: `--import=${join(room.home, "clock.mjs")}`,
-        NANO_AGENT_IDLE_TIMEOUT_MS: "300",
-        NANO_AGENT_MAX_RETRIES: "0",
-      }),
-      steps: () => [replies({ answer: says("Words that never go on."), stall: 400 })],
-      code: 1,
-      stderr: ["network.idleTimeoutMs"],
-    },
-  ),
-  disk("a clock that leaps ahead at every look", "no limit is taken for reached", {
+  disk("a clock set back while the provider is silent", "ends at `NANO_AGENT_IDLE_TIMEOUT_MS` all the same", {
+    prepare: ({ home }) => clock(home, "1_700_000_000_000 - 1_000_000 * looks++"),
+    env: (_wire, { room }) => ({
+      NODE_OPTIONS: `--import=${join(room.home, "clock.mjs")}`,
+      NANO_AGENT_IDLE_TIMEOUT_MS: "300",
+      NANO_AGENT_MAX_RETRIES: "0",
+    }),
+    steps: () => [replies({ answer: says("Words that never go on."), stall: 400 })],
+    code: 1,
+    stderr: ["network.idleTimeoutMs"],
+  }),
+  disk("a clock that jumps ahead at every reading", "no limit counts as reached", {
     prepare: ({ home }) => clock(home, "real() + 86_400_000 * looks++"),
     env: (_wire, { room }) => ({ NODE_OPTIONS: `--import=${join(room.home, "clock.mjs")}` }),
     steps: () => [refuses(429, "Slow down.", { "retry-after": "1" }), OK],
     args: ["--max-wall-time", "1h"],
     requests: 2,
   }),
-  disk("a clock that goes back at every look", "every record is kept in its order; nothing waits for ever", {
+  disk("a clock that goes back at every reading", "records keep their order; nothing hangs", {
     prepare: ({ home }) => clock(home, "1_700_000_000_000 - 1_000_000 * looks++"),
     env: (_wire, { room }) => ({ NODE_OPTIONS: `--import=${join(room.home, "clock.mjs")}` }),
     steps: () => [calls("bash", { command: "echo ran >> effects; sleep 0.1" }), OK],

@@ -29,29 +29,29 @@ function named(point: HookPoint, what: string | RegExp): RegExp {
 /** Hooks that do what no hook should, at each point. */
 export const FAULTS_OF_HOOKS: readonly LibraryFault[] = POINTS.flatMap((point) => [
   {
-    scenario: `a hook of \`${point}\` that throws`,
-    outcome: "ends the run, naming hook and point",
+    scenario: `a hook that throws (\`${point}\`)`,
+    outcome: "the run fails; names the hook and the point",
     agent: () => hooked(point, throws),
     stopReason: "error",
     error: named(point, "odd code threw"),
   } satisfies LibraryFault,
   {
-    scenario: `a hook of \`${point}\` that throws a text`,
-    outcome: "the same",
+    scenario: `a hook that throws a string (\`${point}\`)`,
+    outcome: "the run fails; names the hook and the point",
     agent: () => hooked(point, throwsText),
     stopReason: "error",
     error: named(point, "a text"),
   } satisfies LibraryFault,
   {
-    scenario: `a hook of \`${point}\` that rejects`,
-    outcome: "the same",
+    scenario: `a hook that rejects (\`${point}\`)`,
+    outcome: "the run fails; names the hook and the point",
     agent: () => hooked(point, () => Promise.reject(new Error("odd code rejected"))),
     stopReason: "error",
     error: named(point, /it returned a promise|odd code rejected/),
   } satisfies LibraryFault,
   {
-    scenario: `a hook of \`${point}\` that gives back what it should not`,
-    outcome: point === "post_print" ? "is not looked at" : "ends the run, naming hook and point",
+    scenario: `a hook that returns an invalid value (\`${point}\`)`,
+    outcome: point === "post_print" ? "is ignored" : "the run fails; names the hook and the point",
     agent: () => hooked(point, () => 5),
     ...(point === "post_print"
       ? { stopReason: "completed", told: "ran" }
@@ -62,7 +62,7 @@ export const FAULTS_OF_HOOKS: readonly LibraryFault[] = POINTS.flatMap((point) =
 
 function neverSettling(point: HookPoint): LibraryFault {
   return {
-    scenario: `a hook of \`${point}\` that never settles, stopped`,
+    scenario: `a hook that never settles, stopped (\`${point}\`)`,
     outcome: "ends with the run",
     agent: (begun) => hooked(point, hangs(begun)),
     stopReason: "aborted",
@@ -72,7 +72,7 @@ function neverSettling(point: HookPoint): LibraryFault {
 
 function neverSettlingInTime(point: HookPoint): LibraryFault {
   return {
-    scenario: `a hook of \`${point}\` that never settles, with a wall time`,
+    scenario: `a hook that never settles, with a wall time (\`${point}\`)`,
     outcome: "ends with the run",
     agent: (begun) => ({ ...hooked(point, hangs(begun)), budget: { wallTimeMs: 50 } }),
     stopReason: "budget",
@@ -83,7 +83,7 @@ function neverSettlingInTime(point: HookPoint): LibraryFault {
 export const FAULTS_OF_EXITS: readonly LibraryFault[] = [
   {
     scenario: "a hook that calls `process.exit`",
-    outcome: "the session can be gone on with; the model is told that the outcome is unknown",
+    outcome: "the session can be resumed; the model is told that the outcome is unknown",
     agent: () => hooked("post_acting", () => process.exit(7)),
     stopReason: "process",
     slow: true,
@@ -96,7 +96,7 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
   ...(["throws", "rejects", "answers nothing", "answers a number"] as const).map(
     (what): LibraryFault => ({
       scenario: `a permission that ${what}`,
-      outcome: "refuses; the model is told",
+      outcome: "the call is refused; the model is told",
       agent: () => ({ tools, permission: { check: oddAnswer(what) } }),
       stopReason: "completed",
       told: "was not approved",
@@ -105,7 +105,7 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
   ...(["throws", "rejects", "answers nothing", "answers a number"] as const).map(
     (what): LibraryFault => ({
       scenario: `an approver that ${what}`,
-      outcome: "refuses; the model is told",
+      outcome: "the call is refused; the model is told",
       agent: () => ({ tools, permission: asking, approve: oddAnswer(what) }),
       stopReason: "completed",
       told: "was not approved",
@@ -136,7 +136,7 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
   },
   {
     scenario: "a checkpointer that throws after a call",
-    outcome: "a warning; the result stands",
+    outcome: "a warning; the result counts",
     agent: () => ({ tools, checkpointer: { before: async () => undefined, after: throws } }),
     stopReason: "completed",
     told: "ran",
@@ -152,7 +152,7 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
   },
   {
     scenario: "a checkpointer that never answers after a call, stopped",
-    outcome: "ends with the run; the result stands",
+    outcome: "ends with the run; the result counts",
     agent: (begun) => ({ tools, checkpointer: { before: async () => undefined, after: hangs(begun) } }),
     slow: true,
     stopReason: "aborted",
@@ -161,14 +161,14 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
   },
   {
     scenario: "a redaction that throws",
-    outcome: "the result is withheld, the model is told; the run goes on",
+    outcome: "the result is withheld; the model is told; the run continues",
     agent: () => ({ tools, redact: { text: throws, stream: () => ({ push: throws, flush: throws }) } }),
     stopReason: "completed",
     told: "withheld",
   },
   {
     scenario: "a compaction that throws",
-    outcome: "a warning; the conversation stays as it is",
+    outcome: "a warning; the conversation is unchanged",
     agent: () => ({ tools, compaction: { isNeeded: async () => true, compact: throws, preview: throws } }),
     stopReason: "completed",
     warns: "odd code threw",
@@ -176,7 +176,7 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
   },
   {
     scenario: "a compaction that never ends, stopped",
-    outcome: "ends with the run; the conversation stays as it is",
+    outcome: "ends with the run; the conversation is unchanged",
     agent: (begun) => ({
       tools,
       compaction: { isNeeded: async () => true, compact: hangs(begun), preview: throws },
@@ -187,7 +187,7 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
   },
   {
     scenario: "a long-term memory that throws",
-    outcome: "a warning; the run goes on without it",
+    outcome: "a warning; the run continues without it",
     agent: () => ({ tools, longTermMemory: { store: { record: throws, retrieve: throws }, mode: "static" } }),
     stopReason: "completed",
     warns: "the run goes on without: odd code threw",
@@ -195,7 +195,7 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
   },
   {
     scenario: "a long-term memory that never answers",
-    outcome: "bounded by its limit; a warning, and the run goes on",
+    outcome: "stopped at its time limit; a warning; the run continues without it",
     agent: (begun) => ({
       tools,
       longTermMemory: {
@@ -219,7 +219,7 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
     stopped: true,
   },
   {
-    scenario: "a model that never answers and does not listen, stopped",
+    scenario: "a model that never answers and ignores the signal, stopped",
     outcome: "ends with the run",
     agent: (begun) => ({ model: { provider: "odd", id: "odd", stream: () => silent(begun) } }),
     slow: true,
@@ -227,22 +227,22 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
     stopped: true,
   },
   {
-    scenario: "a model that throws no error",
-    outcome: "ends the run with what it threw",
+    scenario: "a model that throws something other than an error",
+    outcome: "the run fails with the thrown value",
     agent: () => ({ model: { provider: "odd", id: "odd", stream: () => silent(throwsText) } }),
     stopReason: "error",
     error: "a text",
   },
   {
-    scenario: "an ending (`onMaxIterations`) that throws",
-    outcome: "ends the run with its error",
+    scenario: "an `onMaxIterations` that throws",
+    outcome: "the run fails with its error",
     agent: () => ({ tools, maxIterations: 1, onMaxIterations: throws }),
     stopReason: "error",
     error: "odd code threw",
     told: "ran",
   },
   {
-    scenario: "an ending (`onMaxIterations`) that never settles, stopped",
+    scenario: "an `onMaxIterations` that never settles, stopped",
     outcome: "ends with the run",
     agent: (begun) => ({ tools, maxIterations: 1, onMaxIterations: hangs(begun) }),
     stopReason: "aborted",

@@ -32,7 +32,7 @@ export const FAULTS_OF_SIGNALS: readonly Fault[] = [
   signalled("in the middle of the text", "SIGINT", said("content_block_delta"), {
     args: ["--include-partial-messages"],
     steps: () => [replies({ answer: says(LONG), stall: 900 })],
-    outcome: "130; what was said so far is kept",
+    outcome: "the partial answer is kept",
     says: /^Partial/,
   }),
   signalled("in the middle of the arguments of a call", "SIGINT", said("input_json_delta"), {
@@ -43,20 +43,20 @@ export const FAULTS_OF_SIGNALS: readonly Fault[] = [
         stall: 1_500,
       }),
     ],
-    outcome: "130; the call does not run",
+    outcome: "the call does not run",
   }),
   signalled("in a wait before a retry", "SIGINT", said("api_retry"), {
     steps: () => [refuses(429, "Slow down.", { "retry-after": "30" })],
   }),
   signalled("in a command", "SIGINT", begun, {
     steps: () => [calls("bash", { command: "echo $$ > pid; exec sleep 1000" })],
-    outcome: "130; the command has ended; how it ended stands in the session",
+    outcome: "the command has ended; the session records how",
     check: pidIsGone,
     sampled: true,
   }),
-  signalled("in a command that ignores every request to end", "SIGINT", begun, {
+  signalled("in a command that ignores signals", "SIGINT", begun, {
     steps: () => [calls("bash", { command: STUBBORN })],
-    outcome: "130; the command is killed",
+    outcome: "the command is killed",
     check: pidIsGone,
   }),
   signalled("in one of several calls", "SIGINT", begun, {
@@ -66,10 +66,10 @@ export const FAULTS_OF_SIGNALS: readonly Fault[] = [
         calls("bash", { command: "echo ran >> effects" }),
       ],
     ],
-    outcome: "130; what had not begun does not run; each call has one result",
+    outcome: "calls that had not started do not run; each call has one result",
     check: pidIsGone,
   }),
-  signalled("while a subagent is at work", "SIGINT", asked(2), {
+  signalled("while a subagent is running", "SIGINT", asked(2), {
     steps: () => [calls("task", { agent: "explore", prompt: "look" }), SILENT],
     requests: 2,
   }),
@@ -93,9 +93,9 @@ export const FAULTS_OF_SIGNALS: readonly Fault[] = [
     }),
   ),
   {
-    ...signalled("in a command that ignores it, twice", "SIGINT", begun, {
+    ...signalled("twice, in a command that ignores it", "SIGINT", begun, {
       steps: () => [calls("bash", { command: STUBBORN })],
-      outcome: "130 at once; the command is killed",
+      outcome: "ends at once; the command is killed",
       check: pidIsGone,
     }),
     meanwhile: async (running, at) => {
@@ -106,7 +106,7 @@ export const FAULTS_OF_SIGNALS: readonly Fault[] = [
   },
   {
     ...signalled("while the answer is awaited, for a while", "SIGSTOP", asked(1), {}),
-    outcome: "after SIGCONT the run goes on",
+    outcome: "the run continues after SIGCONT",
     steps: () => [(_request) => new Promise((resolve) => setTimeout(() => resolve(says("all well")), 300))],
     meanwhile: async (running, at) => {
       await asked(1)(running, at);
@@ -119,7 +119,7 @@ export const FAULTS_OF_SIGNALS: readonly Fault[] = [
   },
   {
     ...signalled("in a command", "SIGKILL", begun, {}),
-    outcome: "the model is told that the outcome is unknown; going on ends the command",
+    outcome: "the model is told that the outcome is unknown; resuming ends the command",
     steps: () => [calls("bash", { command: "echo ran >> effects; echo $$ > pid; exec sleep 1000" })],
     afterwards: pidIsGone,
     code: null,
@@ -130,7 +130,7 @@ export const FAULTS_OF_SIGNALS: readonly Fault[] = [
   },
   {
     scenario: "a reader that closes standard output",
-    outcome: "the run ends quietly: 1",
+    outcome: "the run ends quietly",
     steps: () => [(_request, index) => calls("bash", { command: `echo ${index}` })],
     meanwhile: async (running) => {
       await running.says('"init"');
@@ -143,7 +143,7 @@ export const FAULTS_OF_SIGNALS: readonly Fault[] = [
   },
   {
     scenario: "a closed standard input",
-    outcome: "changes nothing",
+    outcome: "has no effect",
     steps: () => [calls("bash", { command: "cat; echo ran >> effects" }), says("all well")],
     shell: 'exec "$@" <&-',
     code: 0,
@@ -153,7 +153,7 @@ export const FAULTS_OF_SIGNALS: readonly Fault[] = [
   },
   {
     scenario: "a closed standard error",
-    outcome: "changes nothing",
+    outcome: "has no effect",
     steps: () => [calls("bash", { command: "echo ran >> effects" }), says("all well")],
     shell: 'exec "$@" 2>&-',
     code: 0,
@@ -166,7 +166,7 @@ export const FAULTS_OF_SIGNALS: readonly Fault[] = [
 function signalled(when: string, name: keyof typeof EXITS, moment: Moment, more: Partial<Fault>): Fault {
   return {
     scenario: `${name} ${when}`,
-    outcome: `${EXITS[name]}; the session can be gone on with`,
+    outcome: "the session can be resumed",
     steps: () => [finishes("stop")],
     meanwhile: async (running, at) => {
       await moment(running, at);

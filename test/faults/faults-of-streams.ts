@@ -11,8 +11,8 @@ const TOUCH = { command: "echo ran >> effects" };
 /** Answers that begin well: cut, garbled, or odd in bytes. */
 export const FAULTS_OF_STREAMS: readonly Fault[] = [
   {
-    scenario: "cut after text, once",
-    outcome: "asked again; what was streamed before is void",
+    scenario: "a stream cut after text, once",
+    outcome: "retried; the text streamed so far is discarded",
     steps: (wire) => [cutAfter(wire, says("Half an answer"), "Half an"), OK],
     code: 0,
     says: "all well",
@@ -20,16 +20,16 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "cut after text, again and again",
-    outcome: "bounded: 1",
+    scenario: "a stream cut after text, on every attempt",
+    outcome: "fails after the retries",
     steps: (wire) => [cutAfter(wire, says("Half an answer"), "Half an")],
     code: 1,
     stderr: ["broke"],
     requests: 2,
   },
   {
-    scenario: "cut inside the arguments of a call",
-    outcome: "the call does not run; asked again",
+    scenario: "a stream cut inside the arguments of a call",
+    outcome: "the call does not run; retried",
     steps: (wire) => [cutAfter(wire, calls("bash", TOUCH), "echo ran"), OK],
     code: 0,
     says: "all well",
@@ -38,8 +38,8 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "cut after a complete call, before the end of the answer",
-    outcome: "the call does not run; asked again",
+    scenario: "a stream cut after a complete call, before the end of the answer",
+    outcome: "the call does not run; retried",
     steps: (wire) => [cutAfter(wire, [calls("bash", TOUCH), says(" and more")], CALL_END[wire]), OK],
     code: 0,
     says: "all well",
@@ -47,8 +47,8 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     requests: 2,
   },
   {
-    scenario: "ended cleanly, connection and all, in the middle of the answer",
-    outcome: "asked again, bounded",
+    scenario: "a connection closed cleanly in the middle of the answer",
+    outcome: "retried",
     steps: (wire) => {
       const body = spoken(wire, says("Half an answer"), 4);
       return [streams(body.slice(0, body.indexOf("\n\n", body.indexOf("Half")))), OK];
@@ -58,8 +58,8 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     requests: 2,
   },
   {
-    scenario: "the same sentence again and again, without end",
-    outcome: "left after 8,000 characters of it: 56, quoting the sentence",
+    scenario: "the same sentence repeated without end",
+    outcome: "stopped after 8,000 characters of it; quotes the sentence",
     steps: () => [says("I will now look at the file. ".repeat(20_000))],
     code: 56,
     stderr: [`"I will now look at the file. "`],
@@ -68,7 +68,7 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
   },
   {
     scenario: "an answer longer than `NANO_AGENT_MAX_ANSWER_CHARS`",
-    outcome: "ended there, not repeated: 1, names the setting",
+    outcome: "stopped there, not retried; names the setting",
     steps: () => [says("0123456789".repeat(10_000))],
     env: () => ({ NANO_AGENT_MAX_ANSWER_CHARS: "50000" }),
     code: 1,
@@ -78,7 +78,7 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
   },
   {
     scenario: "an answer of 20 MB",
-    outcome: "ended after 16 million characters, within a heap of 96 MB",
+    outcome: "stopped after 16 million characters, within a heap of 96 MB",
     steps: () => [streams(spoken("openai_chat", says("0123456789".repeat(2_000_000)), 200))],
     env: () => ({ NODE_OPTIONS: "--max-old-space-size=96" }),
     wires: CHAT,
@@ -88,8 +88,8 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "an event longer than twice as much",
-    outcome: "the same",
+    scenario: "an event more than twice as long",
+    outcome: "stopped there, not retried; names the setting",
     steps: (wire) => [streams(spoken(wire, says("0123456789".repeat(20_000)), 1_000_000))],
     env: () => ({ NANO_AGENT_MAX_ANSWER_CHARS: "50000" }),
     code: 1,
@@ -97,8 +97,8 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     requests: 1,
   },
   {
-    scenario: "an event of broken JSON, once",
-    outcome: "asked again",
+    scenario: "an event of invalid JSON, once",
+    outcome: "retried",
     steps: (wire) => [streams(`${spoken(wire, says("Half")).split("\n\n")[0]}\n\ndata: {"oops": \n\n`), OK],
     code: 0,
     says: "all well",
@@ -106,23 +106,23 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "events of broken JSON, again and again",
-    outcome: "bounded: 1, shows the event",
+    scenario: "events of invalid JSON, on every attempt",
+    outcome: "fails after the retries; shows the event",
     steps: () => [streams('data: {"oops": \n\n')],
     code: 1,
     stderr: ["not JSON", "oops"],
     requests: 2,
   },
   {
-    scenario: "events that are numbers, lists, null",
-    outcome: "bounded: 1",
+    scenario: "events that are numbers, lists or null",
+    outcome: "fails after the retries",
     steps: () => [streams("data: 5\n\ndata: [1]\n\ndata: null\n\n")],
     code: 1,
     requests: 2,
   },
   {
     scenario: "an empty body with status 200",
-    outcome: "bounded: 1, says so",
+    outcome: "fails after the retries and says so",
     steps: () => [streams("")],
     code: 1,
     stderr: ["empty body"],
@@ -130,15 +130,15 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
   },
   {
     scenario: "plain text with status 200",
-    outcome: "bounded: 1, says that it is not an event stream",
+    outcome: "fails after the retries; says that it is not an event stream",
     steps: () => [replies({ body: "hello there" })],
     code: 1,
     stderr: ["not an event stream"],
     requests: 2,
   },
   {
-    scenario: "events of unknown types between the others",
-    outcome: "passed over",
+    scenario: "events of unknown types among the others",
+    outcome: "ignored",
     steps: (wire) => {
       const [first = "", ...rest] = spoken(wire, OK).split("\n\n");
       return [streams([first, UNKNOWN[wire], ...rest].join("\n\n"))];
@@ -150,7 +150,7 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
   },
   {
     scenario: "a byte order mark, CRLF, comments, `id` and `retry` fields",
-    outcome: "read as any other",
+    outcome: "read normally",
     steps: (wire) => [
       streams(
         `\uFEFF: hello\n\n${spoken(wire, OK).replaceAll("\n\n", "\nid: 7\nretry: 3\n\n: ping\n\n")}`.replaceAll(
@@ -165,16 +165,16 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "lines that end with CR alone",
-    outcome: "read as any other",
+    scenario: "lines that end with CR only",
+    outcome: "read normally",
     steps: (wire) => [streams(spoken(wire, OK).replaceAll("\n", "\r"))],
     code: 0,
     says: "all well",
     requests: 1,
   },
   {
-    scenario: "a stream that arrives byte by byte, with letters of several bytes",
-    outcome: "read as any other",
+    scenario: "a stream that arrives byte by byte, with multibyte characters",
+    outcome: "read normally",
     steps: (wire) => [{ ...streams(spoken(wire, says("Zażółć 漢字 🙂🏽"), 3)), splitBytes: 1 }],
     code: 0,
     says: "Zażółć 漢字 🙂🏽",
@@ -183,7 +183,7 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
   },
   {
     scenario: "bytes that are not UTF-8",
-    outcome: "replaced; the session can be gone on with",
+    outcome: "replaced; the session can be resumed",
     steps: (wire) => {
       const bytes = Buffer.from(spoken(wire, says("ab#cd")), "utf8");
       const at = bytes.indexOf("#");
@@ -195,8 +195,8 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     requests: 1,
   },
   {
-    scenario: "NUL and a lone surrogate in the text",
-    outcome: "the session can be gone on with, the request stays valid Unicode",
+    scenario: "NUL and a lone surrogate in text",
+    outcome: "the next request is valid Unicode",
     steps: (wire) => [streams(spoken(wire, says("a#b")).replace("a#b", "a\\u0000\\ud83db"))],
     code: 0,
     requests: 1,
@@ -204,7 +204,7 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
   },
   {
     scenario: "50 MB of text",
-    outcome: "bounded: 1 with the reason",
+    outcome: "stopped; gives the reason",
     steps: (wire) => [streams(spoken(wire, says("0123456789abcde\n".repeat(3_276_800)), 65_536))],
     wires: CHAT,
     code: 1,
@@ -213,7 +213,7 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
   },
   {
     scenario: "one event of 50 MB",
-    outcome: "bounded: 1 with the reason",
+    outcome: "stopped; gives the reason",
     steps: (wire) => [streams(spoken(wire, says("x".repeat(50_000_000)), 50_000_000))],
     wires: CHAT,
     code: 1,
@@ -221,8 +221,8 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     requests: 1,
   },
   {
-    scenario: "a line without end, 100 MB",
-    outcome: "bounded: 1 with the reason",
+    scenario: "one line of 100 MB",
+    outcome: "stopped; gives the reason",
     steps: () => [streams(`data: ${"x".repeat(100_000_000)}`)],
     wires: CHAT,
     code: 1,
@@ -230,8 +230,8 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     requests: 1,
   },
   {
-    scenario: "an answer that says nothing",
-    outcome: "an empty answer, and no empty message in the next request",
+    scenario: "an empty answer",
+    outcome: "accepted; the next request has no empty message",
     steps: () => [says("")],
     code: 0,
     says: /^$/,
@@ -239,15 +239,15 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "an answer of white space",
-    outcome: "the session can be gone on with",
+    scenario: "an answer of white space only",
+    outcome: "the session can be resumed",
     steps: () => [says(" \n ")],
     code: 0,
     requests: 1,
   },
   {
-    scenario: "cut at the output limit in the middle of the text",
-    outcome: "1, with the text there is",
+    scenario: "text truncated by the output limit",
+    outcome: "the partial text is the answer",
     steps: () => [[says("Half an ans"), finishes("length")]],
     code: 1,
     says: "Half an ans",
@@ -256,7 +256,7 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
   },
   {
     scenario: "a refusal, or a content filter",
-    outcome: "1, says that it was refused; the session can be gone on with",
+    outcome: "says that it was refused; the session can be resumed",
     steps: () => [[says("I cannot"), finishes("refusal")]],
     code: 1,
     stderr: [/refus|declin|filter/],
@@ -264,16 +264,16 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "a refusal without a word",
-    outcome: "the same",
+    scenario: "a refusal without text",
+    outcome: "says that it was refused; the session can be resumed",
     steps: () => [finishes("refusal")],
     code: 1,
     stderr: [/refus|declin|filter/],
     requests: 1,
   },
   {
-    scenario: "a finish reason nobody knows",
-    outcome: "what was said counts",
+    scenario: "an unknown finish reason",
+    outcome: "the text is the answer",
     steps: () => [[says("all well"), finishes({ unified: "other", raw: "moonbeam" })]],
     code: 0,
     says: "all well",
@@ -281,7 +281,7 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
   },
   {
     scenario: "no usage",
-    outcome: "an answer as any other",
+    outcome: "a normal answer",
     steps: (wire) => [
       streams(spoken(wire, OK).replaceAll(/,?"(?:usage|usageMetadata)":\{(?:[^{}]|\{[^{}]*\})*\}/g, "")),
     ],
@@ -298,7 +298,7 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
   ).map(
     ([what, tokens]): Fault => ({
       scenario: `${what} usage`,
-      outcome: "never counted below 0; an answer as any other",
+      outcome: "never counted below 0; a normal answer",
       steps: () => [[says("all well"), finishes("stop", { inputTokens: tokens, outputTokens: tokens })]],
       code: 0,
       says: "all well",
@@ -308,7 +308,7 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
   ),
   {
     scenario: "absurd usage",
-    outcome: "an answer as any other; the next request may make room first",
+    outcome: "a normal answer; the next request may compact first",
     steps: () => [[says("all well"), finishes("stop", { inputTokens: 1e300, outputTokens: 1e300 })]],
     code: 0,
     says: "all well",
@@ -316,8 +316,8 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     resumedWith: 2,
   },
   {
-    scenario: "usage of texts and null",
-    outcome: "an answer as any other",
+    scenario: "usage of strings and null",
+    outcome: "a normal answer",
     steps: (wire) => [
       streams(
         spoken(wire, OK).replaceAll(
@@ -331,8 +331,8 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     requests: 1,
   },
   {
-    scenario: "too long for the model, once",
-    outcome: "one compaction, one more try",
+    scenario: "a prompt too long for the model, once",
+    outcome: "compacted and retried once",
     steps: () => [
       [calls("bash", { command: "seq 1 4000" })],
       fails(new NanoAgentError("context_overflow", "prompt is too long")),
@@ -344,8 +344,8 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     requests: 3,
   },
   {
-    scenario: "too long for the model, whatever is sent",
-    outcome: "one compaction at most: 1, with the provider's words",
+    scenario: "a prompt too long for the model, every time",
+    outcome: "compacted at most once; shows the provider's message",
     steps: () => [
       [calls("bash", { command: "seq 1 4000" })],
       fails(new NanoAgentError("context_overflow", "prompt is too long")),

@@ -15,7 +15,7 @@ function gives(
 ): LibraryFault {
   return {
     scenario: `a tool that ${what}`,
-    outcome: "one result; the run goes on",
+    outcome: "one result; the run continues",
     agent: () => ({ tools: [odd(give)] }),
     stopReason: "completed",
     told,
@@ -26,10 +26,10 @@ function gives(
 /** Tools that do what no tool should. */
 export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
   gives("throws", throws, "Error: odd code threw", {
-    outcome: "an error result; the run goes on",
+    outcome: "an error result; the run continues",
   }),
   gives("rejects", () => Promise.reject(new Error("odd code rejected")), "Error: odd code rejected"),
-  gives("throws a text", () => Promise.reject("a text"), "Error: a text"),
+  gives("throws a string", () => Promise.reject("a text"), "Error: a text"),
   gives("throws nothing", () => Promise.reject(undefined), "Error: undefined"),
   gives("throws an object", () => Promise.reject({ code: 7 }), '{\\"code\\":7}'),
   gives(
@@ -70,21 +70,17 @@ export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
     }),
     /./,
   ),
-  gives(
-    "returns blocks that are none",
-    () => ({ content: [{ type: "text" }, { type: "image" }, null] }),
-    /./,
-  ),
+  gives("returns invalid blocks", () => ({ content: [{ type: "text" }, { type: "image" }, null] }), /./),
   gives("returns a text block whose text is a number", () => ({ content: [{ type: "text", text: 5 }] }), /5/),
   gives(
-    "returns metadata that no JSON can hold",
+    "returns metadata that is not JSON",
     () => ({ content: "fine", metadata: { cycle, many: 1n } }),
     "fine",
   ),
   gives("returns a lone surrogate", () => "a\ud83d b", "a\ufffd b"),
   gives("returns NUL and control characters", () => "a\0\u001b[31mb", /a.*b/),
   gives("returns 50 MB", () => "x".repeat(50_000_000), /x+.*x+/, {
-    outcome: "cut in the middle; the run goes on",
+    outcome: "truncated in the middle; the run continues",
     slow: true,
   }),
   gives(
@@ -93,7 +89,7 @@ export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
     /list/,
   ),
   gives(
-    "yields without end until its time is up",
+    "yields without end",
     async function* () {
       for (;;) {
         yield "more ";
@@ -103,7 +99,7 @@ export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
     "stopped after 50 ms",
     {
       agent: () => ({ tools: [odd(endless, { timeoutMs: 50, abortGraceMs: 10 })] }),
-      outcome: "ended by its limit; the run goes on",
+      outcome: "stopped at its time limit; the run continues",
     },
   ),
   gives(
@@ -115,7 +111,7 @@ export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
     "odd code threw",
   ),
   gives(
-    "publishes progress that no JSON can hold",
+    "publishes progress that is not JSON",
     (context) => (context.update({ metadata: { cycle } } as never), "fine"),
     "fine",
   ),
@@ -126,21 +122,21 @@ export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
   ),
   {
     scenario: "a tool that never settles",
-    outcome: "ended by its limit; the run goes on",
+    outcome: "stopped at its time limit; the run continues",
     agent: (begun) => ({ tools: [odd(hangs(begun), { timeoutMs: 50, abortGraceMs: 10 })] }),
     stopReason: "completed",
     told: "stopped after 50 ms",
   },
   {
     scenario: "a tool that never settles, stopped",
-    outcome: "ends with the run; whoever goes on is told that the outcome is unknown",
+    outcome: "ends with the run; on resume the outcome is unknown",
     agent: (begun) => ({ tools: [odd(hangs(begun), { timeoutMs: 0 })] }),
     stopReason: "aborted",
     stopped: true,
     told: "interrupted, outcome unknown",
   },
   {
-    scenario: "a tool whose schema never answers, stopped",
+    scenario: "a tool whose schema never settles, stopped",
     outcome: "ends with the run; the call did not run",
     agent: (begun) => ({
       tools: [odd(() => "ran", { schema: { ...odd(() => "").schema, validate: hangs(begun) } })],
@@ -151,13 +147,13 @@ export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
   },
   {
     scenario: "a tool whose schema throws",
-    outcome: "an error result; the run goes on",
+    outcome: "an error result; the run continues",
     agent: () => ({ tools: [odd(() => "ran", { schema: { ...odd(() => "").schema, validate: throws } })] }),
     stopReason: "completed",
     told: "could not be checked: odd code threw",
   },
   {
-    scenario: "a tool that cannot say what it touches",
+    scenario: "a tool whose `access` throws",
     outcome: "it runs alone",
     agent: () => ({ tools: [odd(() => "ran", { access: throws })] }),
     stopReason: "completed",
@@ -165,7 +161,7 @@ export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
   },
   {
     scenario: "a shell that is missing",
-    outcome: "an error result that names it; the run goes on",
+    outcome: "an error result that names it; the run continues",
     agent: () => ({ tools: [createBashTools({ shell: "/no/such/bash" }).bash], cwd: "/" }),
     steps: [calls("bash", { command: "echo hi" }), says("done")],
     stopReason: "completed",
@@ -173,7 +169,7 @@ export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
   },
   {
     scenario: "a tool that calls `process.exit`",
-    outcome: "the session can be gone on with; the model is told that the outcome is unknown",
+    outcome: "the session can be resumed; the model is told that the outcome is unknown",
     agent: () => ({ tools: [odd(() => process.exit(7))] }),
     stopReason: "process",
     slow: true,
@@ -181,15 +177,15 @@ export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
   },
   {
     scenario: "a tool that kills its process",
-    outcome: "the same",
+    outcome: "the session can be resumed; the model is told that the outcome is unknown",
     agent: () => ({ tools: [odd(() => process.kill(process.pid, "SIGKILL"))] }),
     stopReason: "process",
     slow: true,
     told: "interrupted, outcome unknown",
   },
   {
-    scenario: "a tool that throws long after it has ended",
-    outcome: "an uncaught error of the process, as in any program; the session can be gone on with",
+    scenario: "a tool that throws outside its call",
+    outcome: "an uncaught error ends the process; the session can be resumed",
     agent: () => ({ tools: [odd(() => (setTimeout(throws, 0), new Promise(() => undefined)))] }),
     stopReason: "process",
     slow: true,
