@@ -45,7 +45,7 @@ export const COMMANDS: readonly CommandSpec[] = [
         "--format markdown|json|html": "Default: markdown.",
         "--markdown": "Same as --format markdown.",
         "--json": "Same as --format json.",
-        "-o, --output FILE": "Write to a new file that only you can read.",
+        "-o, --output FILE": "Write to a file that only you can read.",
       },
     ),
     action("replay [ID]", "Replay a session from its journal, without a model, and report differences.", {

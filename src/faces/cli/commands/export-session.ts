@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { redactionFor } from "../../../coding/setup/confine.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
@@ -10,8 +10,9 @@ import { redactJson } from "../../../core/tool/tool-output.ts";
 import type { EvaluationContent } from "../../../evaluation/summarize.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
+import { replaceFile } from "../../../system/replace-file.ts";
 import { EXIT } from "../../../view/exit-code.ts";
-import { terminalLine, terminalText } from "../../../view/safe-text.ts";
+import { terminalText } from "../../../view/safe-text.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
 import { settingsHere } from "../command-context.ts";
 
@@ -29,12 +30,8 @@ export async function exportSession(call: SessionCall, { path }: SessionFile): P
   const entries = redactEntries(redactionFor(environment, config.values), content.entries);
   const text = await exportText({ ...content, entries }, format);
   const file = call.text("--output");
-  if (file === undefined) stdout.write(stdout.isTerminal && format !== "json" ? terminalText(text) : text);
-  else {
-    const target = resolve(cwd, file);
-    writePrivateFile(target, text);
-    stdout.write(`Written to ${terminalLine(target, 1_000)}.\n`);
-  }
+  if (file !== undefined) writePrivateFile(resolve(cwd, file), text);
+  else stdout.write(stdout.isTerminal && format !== "json" ? terminalText(text) : text);
   return EXIT.done;
 }
 
@@ -131,13 +128,14 @@ function redactEntries(
   return entries.map((entry) => redactJson(redaction, entry as unknown as Json) as unknown as JournalEntry);
 }
 
-/** Writes a new file only the user can access (0600). Throws `invalid_argument` if there is one already. */
+/** Writes a file only the user can access (0600), replacing one with that name. */
 function writePrivateFile(path: string, text: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw misuse(`${path} is not a regular file. Name another file.`);
   try {
-    writeFileSync(path, text, { flag: "wx", mode: 0o600 });
+    // A new file: another hard link to the old file keeps its contents.
+    replaceFile(path, text);
   } catch (error) {
-    const exists = error instanceof Error && "code" in error && error.code === "EEXIST";
-    if (exists) throw misuse(`${path} exists already. Name another file, or remove it first.`);
     throw misuse(`${path} cannot be written: ${errorMessage(error)}.`, { cause: error });
   }
 }

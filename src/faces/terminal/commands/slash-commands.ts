@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { INSTRUCTION_FILES } from "../../../coding/setup/system-prompt.ts";
 import { ownValue } from "../../../core/base/json.ts";
 import { line, span } from "../paint/line.ts";
@@ -158,7 +158,8 @@ async function exportSession(control: Control, args: string): Promise<void> {
   const file = args === "" ? `nano-agent-${session.id.slice(0, 8)}.md` : args;
   const format = /\.html?$/.test(file) ? "html" : file.endsWith(".json") ? "json" : "markdown";
   const words = ["sessions", "export", session.id, "--format", format, "--output", file];
-  control.say((await ownCommand(words, control.ports)).trim(), "good");
+  await ownCommand(words, control.ports);
+  control.say(`written to ${resolve(control.ports.cwd, file)}`, "good");
 }
 
 /** Adds text to the folder's effective instructions file; without text, shows long-term memory. */
