@@ -24,13 +24,13 @@ export type QuestionKind =
   | "plan"
   | "value";
 
-const OF_VALUES: { readonly [tool: string]: QuestionKind | undefined } = {
+const VALUE_KINDS: { readonly [tool: string]: QuestionKind | undefined } = {
   [PLAN_TOOL]: "plan",
   [ASK_TOOL]: "ask",
 };
 
 export function questionKind({ type, tool, runs, outside }: Question): QuestionKind {
-  if (type !== "permission") return ownValue(OF_VALUES, tool) ?? "value";
+  if (type !== "permission") return ownValue(VALUE_KINDS, tool) ?? "value";
   switch (tool) {
     case "bash":
       return runs === "network" ? "network" : runs === "outside" ? "unsandboxed" : "run";

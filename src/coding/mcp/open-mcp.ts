@@ -11,10 +11,10 @@ import type { Settings } from "../settings/settings.ts";
 import { type FoundServers, faultText, type ServerFault } from "./find-servers.ts";
 
 /** Milliseconds after which a first request has been sent, however slow the connection is. */
-const ON_ITS_WAY_MS = 200;
+const REQUEST_SENT_MS = 200;
 
 /** The same model; calls `start` once its first request is being answered or has certainly been sent. */
-function besideFirstRequest(
+function startDuringFirstRequest(
   model: Model,
   start: () => void,
 ): { readonly model: Model; readonly cancel: () => void } {
@@ -29,7 +29,7 @@ function besideFirstRequest(
     finish();
     start();
   };
-  async function* first(request: ModelRequest, options: ModelCallOptions): AsyncGenerator<StreamPart> {
+  async function* firstRequest(request: ModelRequest, options: ModelCallOptions): AsyncGenerator<StreamPart> {
     for await (const part of model.stream(request, options)) {
       begin();
       yield part;
@@ -39,8 +39,8 @@ function besideFirstRequest(
     model: modelWith(model, (request, options = {}) => {
       if (state !== "open") return model.stream(request, options);
       state = "sent";
-      timer = setTimeout(begin, ON_ITS_WAY_MS);
-      return first(request, options);
+      timer = setTimeout(begin, REQUEST_SENT_MS);
+      return firstRequest(request, options);
     }),
     cancel: finish,
   };
@@ -73,7 +73,7 @@ export async function loadMcp(
 export class OpenMcp {
   readonly #parts: McpParts;
   readonly #faults: readonly ServerFault[];
-  #sampled: Model | undefined;
+  #samplingModel: Model | undefined;
   #cancel = (): void => undefined;
   readonly hub: McpHub | undefined;
 
@@ -87,8 +87,9 @@ export class OpenMcp {
     this.#parts = parts;
     this.#faults = found.faults;
     const sample: McpHost["sample"] = async (request, signal) => {
-      if (this.#sampled === undefined || parts === undefined) throw new Error("There is no model to ask.");
-      return parts.samplingWith(this.#sampled)(request, signal);
+      if (this.#samplingModel === undefined || parts === undefined)
+        throw new Error("There is no model to ask.");
+      return parts.samplingWith(this.#samplingModel)(request, signal);
     };
     const host = { roots, elicit, sample };
     this.hub = parts?.hubFor(settings, { servers: found.servers, host, watcher, onNotice, forbids });
@@ -120,8 +121,8 @@ export class OpenMcp {
   modelFor(model: Model): Model {
     const { hub } = this;
     if (hub === undefined) return model;
-    this.#sampled = model;
-    const started = besideFirstRequest(model, () => hub.start());
+    this.#samplingModel = model;
+    const started = startDuringFirstRequest(model, () => hub.start());
     this.#cancel = started.cancel;
     return started.model;
   }

@@ -33,7 +33,7 @@ export async function openPlugins(
   { taken, adoptErrors, until, onNotice }: OpenPluginsOptions,
 ): Promise<Plugins> {
   const warn = about("extension", onNotice);
-  const extensions = await loadedExtensions(settings, { adoptErrors, until, onFailure: warn });
+  const extensions = await loadFoundExtensions(settings, { adoptErrors, until, onFailure: warn });
   const commands = await fileCommands(settings, warn);
   const reserved = ["task", "skill", "finish", ...MEMORY_TOOLS, ...EXTRA_TOOLS];
   const names = new Set([...taken.map(({ name }) => name), ...reserved]);
@@ -57,7 +57,7 @@ export async function openPlugins(
   };
 }
 
-async function loadedExtensions(
+async function loadFoundExtensions(
   settings: Settings,
   options: Pick<LoadExtensionsOptions, "adoptErrors" | "until" | "onFailure">,
 ): Promise<readonly LoadedExtension[]> {
@@ -108,17 +108,19 @@ async function extensionCommands(
   return [() => list];
 }
 
-/** Faults shown in full at each start. */
-const MAX_FAULTS = 3;
+/** Problems reported in full at each start. */
+const MAX_PROBLEMS = 3;
 
-/** Reports the first faults in full and names the rest; `lists`: the commands that show more. */
+/**
+ * Reports the first problems in full and lists the files of the others; `lists`: the commands that show more.
+ */
 export function tellFaults(
   findings: readonly Finding[],
   { warn, lists }: { readonly warn: (message: string) => void; readonly lists?: string },
 ): void {
-  const faults = findings.filter(({ level }) => level === "fault");
-  for (const { path, message } of faults.slice(0, MAX_FAULTS)) warn(`${path}: ${message}`);
-  const more = faults.slice(MAX_FAULTS).map(({ path }) => path);
+  const problems = findings.filter(({ level }) => level === "fault");
+  for (const { path, message } of problems.slice(0, MAX_PROBLEMS)) warn(`${path}: ${message}`);
+  const more = problems.slice(MAX_PROBLEMS).map(({ path }) => path);
   if (more.length > 0)
     warn(
       `${more.length} more cannot be used: ${more.join(", ")}${lists === undefined ? "" : `; see ${lists}`}`,
@@ -145,7 +147,9 @@ export function findExtensionFiles({ paths, folders, config, trust }: Settings):
   const { configFolder, home } = paths;
   const findings: Finding[] = [];
   const named = (config.values.extensions ?? []).flatMap((name): readonly ExtensionFile[] => {
-    const path = isPath(name) ? fileOf(name, { configFolder, home }) : packageEntry(name, configFolder);
+    const path = isPath(name)
+      ? extensionPath(name, { configFolder, home })
+      : packageEntry(name, configFolder);
     if (path !== undefined) return [{ name, path, origin: "user" }];
     const where = isPath(name) ? "there is no such file" : `it is not installed in ${configFolder}`;
     findings.push({ path: name, level: "fault", message: `the extension ${name} is not used: ${where}` });
@@ -165,7 +169,7 @@ function isPath(name: string): boolean {
   return /^(?:\.{1,2}[\\/]|~[\\/])/.test(name) || isAbsolute(name);
 }
 
-function fileOf(
+function extensionPath(
   name: string,
   { configFolder, home }: { readonly configFolder: string; readonly home: string },
 ): string | undefined {
@@ -180,7 +184,7 @@ function packageEntry(name: string, configFolder: string): string | undefined {
     const parsed = safeParse(readFileSync(join(folder, "package.json"), "utf8"));
     const { exports, main } = parsed.ok && isRecord(parsed.value) ? parsed.value : {};
     const root = isRecord(exports) && "." in exports ? exports["."] : exports;
-    const entry = join(folder, target(root) ?? (typeof main === "string" ? main : "index.js"));
+    const entry = join(folder, exportTarget(root) ?? (typeof main === "string" ? main : "index.js"));
     return existsSync(entry) ? entry : undefined;
   } catch {
     // Missing or not a package: the caller reports it.
@@ -188,11 +192,11 @@ function packageEntry(name: string, configFolder: string): string | undefined {
   }
 }
 
-function target(value: unknown): string | undefined {
+function exportTarget(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (!isRecord(value)) return undefined;
   for (const condition of ["node", "import", "default"]) {
-    const found = target(value[condition]);
+    const found = exportTarget(value[condition]);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -67,10 +67,10 @@ export function findProjectServers(root: string, folder: string): readonly Proje
 
 /** The item for an MCP server; `path` is that of the file, `#` and its name. `server`: its raw definition. */
 export function mcpServerItem(path: string, server: unknown): LeftOut {
-  return { kind: "mcp_server", path, hash: contentHash(canonicalJson(server)), does: serverDoes(server) };
+  return { kind: "mcp_server", path, hash: contentHash(canonicalJson(server)), does: serverEffect(server) };
 }
 
-function serverDoes(server: unknown): string {
+function serverEffect(server: unknown): string {
   const { type: _type, command, args, url, ...others } = isRecord(server) ? server : {};
   const more = Object.keys(others).length === 0 ? "" : `, with ${canonicalJson(others)}`;
   if (typeof url === "string") return `connects to ${url}${more}`;
@@ -108,15 +108,15 @@ function folderItem(
 ): LeftOut {
   const blocked = (why: string): LeftOut => ({ ...item, hash: "", blocked: why });
   if (files === undefined) return blocked(`it has more than ${MAX_FOLDER_FILES} files`);
-  const odd = files.find(({ isFile }) => !isFile);
-  if (odd !== undefined) return blocked(`${odd.path} is a link or no regular file`);
-  let left = MAX_FOLDER_BYTES;
+  const irregular = files.find(({ isFile }) => !isFile);
+  if (irregular !== undefined) return blocked(`${irregular.path} is a link or no regular file`);
+  let bytesLeft = MAX_FOLDER_BYTES;
   const parts: string[] = [];
   for (const { path, isExecutable } of files) {
-    const content = readProjectFile(join(folder, path), left);
+    const content = readProjectFile(join(folder, path), bytesLeft);
     if (content === undefined)
       return blocked(`it cannot be read, or has more than ${MAX_FOLDER_BYTES} bytes`);
-    left -= content.length;
+    bytesLeft -= content.length;
     parts.push(canonicalJson([path, isExecutable, contentHash(content)]));
   }
   return { ...item, hash: contentHash(parts.join("\n")) };
@@ -249,7 +249,7 @@ type TrustRecord = ReadonlyMap<string, TrustedContents>;
 
 /** The user's approvals; empty without a readable file. Throws `invalid_config` if it is damaged. */
 export function readTrust(paths: Pick<UserPaths, "stateFolder">): TrustRecord {
-  const path = fileIn(paths);
+  const path = trustFile(paths);
   try {
     return recordIn(readPrivateFile(path), path);
   } catch (error) {
@@ -268,7 +268,7 @@ export async function changeTrust(
   items: readonly LeftOut[],
   { keeps }: { readonly keeps: boolean },
 ): Promise<void> {
-  const path = fileIn(paths);
+  const path = trustFile(paths);
   await changePrivateFile(path, (text) => {
     const record = new Map(recordIn(text, path));
     const added = items.flatMap((item): [string, string][] =>
@@ -287,7 +287,7 @@ export function openTrustedProject(folder: string, paths: Pick<UserPaths, "state
   return new TrustedProject(folder, readTrust(paths).get(folder));
 }
 
-function fileIn({ stateFolder }: Pick<UserPaths, "stateFolder">): string {
+function trustFile({ stateFolder }: Pick<UserPaths, "stateFolder">): string {
   return join(stateFolder, "trust.json");
 }
 

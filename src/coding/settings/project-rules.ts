@@ -30,13 +30,15 @@ export type Part =
   | { readonly never: string };
 
 /** Default limit of calls per answer. */
-const MAX_CALLS = 128;
+const DEFAULT_MAX_CALLS = 128;
 /** Characters of a value that are shown to the person. */
-const MAX_SHOWN = 160;
+const MAX_VALUE_CHARS = 160;
 
 export function shown(value: unknown): string {
   const text = canonicalJson(value);
-  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`;
+  return text.length <= MAX_VALUE_CHARS
+    ? text
+    : `${text.slice(0, MAX_VALUE_CHARS)}… (${text.length} characters)`;
 }
 
 export function allows(rules: readonly string[]): string {
@@ -63,7 +65,7 @@ export function permissionParts({ allow, ...permissions }: PermissionConfig): re
 /** A value up to the user's, else 128, counts; a higher one waits. */
 export function callParts(value: number, user: ConfigFile): readonly Part[] {
   const config = { maxCallsPerAnswer: value };
-  if (value <= (user.maxCallsPerAnswer ?? MAX_CALLS)) return [{ tightens: config }];
+  if (value <= (user.maxCallsPerAnswer ?? DEFAULT_MAX_CALLS)) return [{ tightens: config }];
   return [{ waits: "maxCallsPerAnswer", value, does: `lets one answer make ${value} calls`, config }];
 }
 
@@ -94,13 +96,13 @@ export function providerParts(
 
 function providerPart(name: string, provider: ProviderConfig, user: ConfigFile): Part {
   const key = `providers.${name}`;
-  if (providerFault(name, provider, user)) return { never: key };
+  if (isProviderForbidden(name, provider, user)) return { never: key };
   const config = { providers: { [name]: provider } };
-  return { waits: key, value: provider, does: providerDoes(name, provider), config };
+  return { waits: key, value: provider, does: providerEffect(name, provider), config };
 }
 
 /** True if a project's provider could send the user's data to an address of the project. */
-function providerFault(name: string, { apiKeyEnv }: ProviderConfig, user: ConfigFile): boolean {
+function isProviderForbidden(name: string, { apiKeyEnv }: ProviderConfig, user: ConfigFile): boolean {
   if (presetNamed(name) !== undefined || Object.hasOwn(user.providers ?? {}, name)) return true;
   const own = standardVariables(name).key;
   return (apiKeyEnv ?? own) !== own || keyVariables(user).has(own);
@@ -115,7 +117,7 @@ export function keyVariables({ providers = {} }: Pick<ConfigFile, "providers">):
   return new Set([...known, ...users]);
 }
 
-function providerDoes(name: string, { baseUrl, apiKeyEnv }: ProviderConfig): string {
+function providerEffect(name: string, { baseUrl, apiKeyEnv }: ProviderConfig): string {
   const key = apiKeyEnv ?? standardVariables(name).key;
   return `sends prompts for ${name}/… to ${baseUrl ?? "an address of your environment"}, with the key in ${key} where it is set`;
 }
@@ -125,13 +127,13 @@ export function hookParts(hooks: { readonly [event: string]: unknown }): readonl
     kind: "hook",
     waits: event,
     value: groups,
-    does: hooksDo(event, groups),
+    does: hooksEffect(event, groups),
     config: { hooks: { [event]: groups } },
   }));
 }
 
 /** The commands the hooks of an event would run; malformed ones as written. */
-function hooksDo(event: string, groups: unknown): string {
+function hooksEffect(event: string, groups: unknown): string {
   const { hooks } = readHooks({ [event]: groups }, "");
   const runs = hooks.map(({ matcher, command }) =>
     matcher === undefined ? command : `${command} (for ${matcher})`,

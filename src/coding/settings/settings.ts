@@ -103,7 +103,7 @@ export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
   for (const { path, config } of layers.project) {
     const shown = projectPath(trust.folder, path);
     const { plain, acting, never } = splitProjectConfig(shown, config, user?.config ?? {});
-    if (never.length > 0) notices.push(notice(path, never));
+    if (never.length > 0) notices.push(ignoredSettingsText(path, never));
     merged.add(plain, path);
     for (const each of acting) if (trust.admits(each.item)) merged.add(each.config, path);
   }
@@ -120,13 +120,13 @@ class ConfigMerge {
     for (const [key, value] of Object.entries(config)) {
       const { layers } = SETTINGS[key as keyof ConfigFile];
       if (key === "$schema" || value === undefined) continue;
-      if (layers === "by entry") this.values[key] = this.#joined(key, value, source);
+      if (layers === "by entry") this.values[key] = this.#mergeEntries(key, value, source);
       else this.values[key] = this.#put(key, [this.values[key], value], { source, adds: layers === "adds" });
     }
   }
 
   /** Merges an object over the previous one: entries replace entries, and lists in them are concatenated. */
-  #joined(key: string, added: object, source: string): object {
+  #mergeEntries(key: string, added: object, source: string): object {
     const before: { readonly [name: string]: unknown } = { ...(this.values[key] as object | undefined) };
     const entries = Object.entries(added).map(([name, value]: [string, unknown]) => [
       name,
@@ -153,7 +153,7 @@ class ConfigMerge {
   }
 }
 
-function notice(path: string, dropped: readonly string[]): string {
+function ignoredSettingsText(path: string, dropped: readonly string[]): string {
   const them = dropped.length === 1 ? "it" : "them";
   return `${path}: left out ${dropped.join(", ")}. No project may set ${them}; put ${them} in your own config file or on the command line.`;
 }
@@ -204,10 +204,10 @@ function partsOf(key: keyof ConfigFile, config: ConfigFile, user: ConfigFile): r
 }
 
 function isAbove(value: unknown, limit: unknown): boolean {
-  return limit !== undefined && figure(value) > figure(limit);
+  return limit !== undefined && toNumber(value) > toNumber(limit);
 }
 
-function figure(limit: unknown): number {
+function toNumber(limit: unknown): number {
   return typeof limit === "string" ? (parseDuration(limit) ?? Number.NaN) : Number(limit);
 }
 

@@ -141,15 +141,15 @@ async function find(
   const guard = new FileGuard();
   const files = { files: ports?.files, known, workspace, guard, temporary };
   const builtin = createBuiltinTools({ settings: given, shell, ...files });
-  const taken = [...builtin.tools, ...added];
-  const plugins = await openPlugins(given, { ...options, taken, until });
+  const ownTools = [...builtin.tools, ...added];
+  const plugins = await openPlugins(given, { ...options, taken: ownTools, until });
   const { settings, handlers } = plugins;
   const config = settings.config.values;
   const hooks = await hooksOf({ settings, handlers, shell, opened, onNotice: about("hook", onNotice) });
   const memory = await openMemory(options.remembers ? config : {}, settings.paths, about("memory", onNotice));
   const instructions = readInstructions(settings.folders, about("instructions", onNotice));
   const openModel = modelOpener(settings, about("setting", onNotice));
-  const tools = [...taken, ...plugins.tools];
+  const tools = [...ownTools, ...plugins.tools];
   const extensions = await composeExtensions(settings, tools, instructions, openModel, onNotice);
   const parts = { builtin, plugins, hooks, memory, instructions, extensions };
   return { confinement, settings, guard, openMcp, openModel, ...parts };
@@ -188,8 +188,8 @@ async function decide(options: ComposeOptions, found: Findings) {
   const chosen = await chosenModel(options, found.openModel);
   const onNotice = about("setting", options.onNotice);
   const toolsFor = offeredTools(tools, gate.forbids, onNotice);
-  const asked = hooks?.approver(approve) ?? approve;
-  const permission = { gate, approve: asked, rules };
+  const approveAfterHooks = hooks?.approver(approve) ?? approve;
+  const permission = { gate, approve: approveAfterHooks, rules };
   return { permission, chosen, toolsFor, mcp: (await found.openMcp)(gate.forbids) };
 }
 
@@ -207,7 +207,7 @@ async function open(
   const onNotice = about("undo", options.onNotice);
   const checkpoints = openCheckpoints(settings, confinement.workspace, session, onNotice);
   const prompt = systemPrompt({ ...config, instructions, cwd, platform: process.platform });
-  const fixed = {
+  const baseOptions = {
     ...limitsOf(config, options),
     ...memory.agentOptions,
     ...defined({ hooks: hooks?.agentHooks, redact: confinement.redact, checkpointer: checkpoints }),
@@ -219,7 +219,7 @@ async function open(
   };
   const renew = async ({ model, effort }: ModelAndEffort = { model: chosen.model }): Promise<Agent> => {
     const tools = [...toolsFor(model), ...(mcp.hub?.tools() ?? [])];
-    const own = { ...fixed, ...defined({ effort }), tools, model: mcp.modelFor(model) };
+    const own = { ...baseOptions, ...defined({ effort }), tools, model: mcp.modelFor(model) };
     const agent = await agentOf(config.pattern, own);
     mcp.attach(agent.tools, () => usedTools(session));
     return agent;
@@ -271,7 +271,7 @@ function usedTools({ journal }: OpenSession): ReadonlySet<string> {
   return used;
 }
 
-/** Patterns are loaded when requested: the plain loop starts without them. */
+/** Patterns are loaded on demand: the plain loop starts without them. */
 async function agentOf(pattern: PatternName | undefined, options: AgentOptions): Promise<Agent> {
   if (pattern === undefined) return new Agent(options);
   const { createPatternAgent } = await import("./pattern-agent.ts");

@@ -90,11 +90,11 @@ export async function tryModel(
     onNotice: () => undefined,
   });
   const request = { messages: [userMessage("Say ok.")], maxOutputTokens: 16 };
-  await collect(atOnce(model.stream(request, { signal: AbortSignal.timeout(TRY_MS) })));
+  await collect(withoutWaiting(model.stream(request, { signal: AbortSignal.timeout(TRY_MS) })));
 }
 
 /** Throws instead of waiting while a server loads its model, the only retry left when retries are off. */
-async function* atOnce(parts: AsyncIterable<StreamPart>): AsyncGenerator<StreamPart> {
+async function* withoutWaiting(parts: AsyncIterable<StreamPart>): AsyncGenerator<StreamPart> {
   for await (const part of parts) {
     if (part.type === "retry") throw part.error;
     yield part;
@@ -112,13 +112,13 @@ export type NewModel =
  */
 export async function setUpModel(given: NewModel, options: SettingsOptions): Promise<string> {
   const settings = await loadSettings(options);
-  const { name, values } = "provider" in given ? await ofProvider(given) : ofServer(given);
-  const taken = Object.keys(values).find(
+  const { name, values } = "provider" in given ? await providerModel(given) : serverModel(given);
+  const conflicting = Object.keys(values).find(
     (each) => (variable(options.environment, each) ?? values[each]) !== values[each],
   );
-  if (taken !== undefined)
+  if (conflicting !== undefined)
     throw misuse(
-      `${taken} is set in the environment, which wins over what is saved here. Unset it, or set it to this.`,
+      `${conflicting} is set in the environment, which wins over what is saved here. Unset it, or set it to this.`,
     );
   await tryModel(name, { ...settings, environment: { ...settings.environment, ...values } });
   await saveKeys(values, settings.paths);
@@ -131,7 +131,7 @@ interface NamedModel {
   readonly values: Readonly<Record<string, string>>;
 }
 
-async function ofProvider(given: Extract<NewModel, { readonly provider: string }>): Promise<NamedModel> {
+async function providerModel(given: Extract<NewModel, { readonly provider: string }>): Promise<NamedModel> {
   const { provider, key, id } = given;
   const preset = findPreset(provider);
   let model = id ?? preset.defaultModel ?? knownModelIds(preset.name)[0];
@@ -144,7 +144,7 @@ async function ofProvider(given: Extract<NewModel, { readonly provider: string }
   return { name: `${preset.name}/${model}`, values: { [preset.keyVariables[0] ?? ""]: key } };
 }
 
-function ofServer({ baseUrl, key, id }: Extract<NewModel, { readonly baseUrl: string }>): NamedModel {
+function serverModel({ baseUrl, key, id }: Extract<NewModel, { readonly baseUrl: string }>): NamedModel {
   const [keyName = ""] = findPreset("custom").keyVariables;
   return {
     name: `custom/${id}`,

@@ -47,14 +47,14 @@ export async function composeExtensions(
     warn: about("extension", onNotice),
     lists: "nano-agent skills list and nano-agent agents list",
   });
-  const place = { systemPrompt: "", cwd: settings.cwd, platform: process.platform };
+  const base = { systemPrompt: "", cwd: settings.cwd, platform: process.platform };
   const task = createTaskTool({
     agents,
-    models: openedOnce(openModel),
+    models: openOnce(openModel),
     // A read-only subagent gets no instructions on changes: every request would pay for their tokens.
     surroundings: ({ readOnly }) =>
       systemPrompt({
-        ...place,
+        ...base,
         ...(readOnly === true
           ? { instructions: [], sandbox: { mode: "off" } }
           : { instructions, ...defined({ sandbox }) }),
@@ -87,7 +87,7 @@ async function skillCommands(skills: readonly Skill[], isTrusted: IsTrusted): Pr
 }
 
 /** Opens each named model once: a model keeps its connections and serialised data. */
-function openedOnce(open: (name: string) => Promise<Model>): (name: string) => Promise<Model> {
+function openOnce(open: (name: string) => Promise<Model>): (name: string) => Promise<Model> {
   const opened = new Map<string, Promise<Model>>();
   return (name) => {
     const known = opened.get(name) ?? open(name);
@@ -115,9 +115,9 @@ export async function findExtensions(
 ): Promise<Extensions> {
   const { home, configFolder } = settings.paths;
   const places = { projectFolders: settings.folders, home, configFolder };
-  const present = (kind: "skills" | "agents"): readonly SourceFolder[] =>
+  const existing = (kind: "skills" | "agents"): readonly SourceFolder[] =>
     sourceFolders(kind, places).filter(({ path }) => existsSync(path));
-  const [skillFolders, agentFolders] = [present("skills"), present("agents")];
+  const [skillFolders, agentFolders] = [existing("skills"), existing("agents")];
   if (skillFolders.length === 0 && agentFolders.length === 0)
     return {
       agents: BUILT_IN_SUBAGENTS,

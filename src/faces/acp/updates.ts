@@ -196,11 +196,11 @@ export function toolFacts(
   cwd: string,
 ): { readonly kind: ToolKind; readonly locations: ToolCallLocation[] } {
   const { path, offset } = input;
-  const isPlace = typeof path === "string" && path !== "";
+  const hasPath = typeof path === "string" && path !== "";
   const line = typeof offset === "number" && offset > 0 ? { line: offset } : {};
   return {
     kind: ownValue(KINDS, name) ?? "other",
-    locations: isPlace ? [{ path: resolvePath(path, { cwd }), ...line }] : [],
+    locations: hasPath ? [{ path: resolvePath(path, { cwd }), ...line }] : [],
   };
 }
 
@@ -218,18 +218,20 @@ export interface ChangeOfCall {
 export function diffContent({ name, input, diff }: ChangeOfCall, cwd: string): ToolCallContent[] {
   const { path, content, edits } = input;
   if (typeof path !== "string") return [];
-  const place = { type: "diff", path: resolvePath(path, { cwd }) } as const;
+  const diffBase = { type: "diff", path: resolvePath(path, { cwd }) } as const;
   if (diff !== undefined && !diff.isNew)
     return diff.hunks.map(({ lines }) => ({
-      ...place,
+      ...diffBase,
       oldText: sideOf(lines, "+"),
       newText: sideOf(lines, "-"),
     }));
-  if (name === "write" && typeof content === "string") return [{ ...place, newText: content }];
+  if (name === "write" && typeof content === "string") return [{ ...diffBase, newText: content }];
   if (name !== "edit" || !Array.isArray(edits)) return [];
   return (edits as readonly unknown[]).flatMap((edit): ToolCallContent[] => {
     const { old_string: oldText, new_string: newText } = (edit ?? {}) as { readonly [key: string]: unknown };
-    return typeof oldText === "string" && typeof newText === "string" ? [{ ...place, oldText, newText }] : [];
+    return typeof oldText === "string" && typeof newText === "string"
+      ? [{ ...diffBase, oldText, newText }]
+      : [];
   });
 }
 
