@@ -82,18 +82,7 @@ async function readCodex(place: ForeignSource, plan: PlanBuilder): Promise<void>
   const folder = folderOf(place, "CODEX_HOME", ".codex");
   const file = new ForeignFile(join(folder, "config.toml"), plan);
   const config = (await file.toml()) ?? {};
-  for (const [name, server] of recordsIn(config["mcp_servers"])) {
-    const { command, args, env, cwd, url, http_headers: headers, bearer_token_env_var: token } = server;
-    const authorization = typeof token === "string" ? { Authorization: `Bearer \${${token}}` } : {};
-    const remote = {
-      type: "http",
-      url,
-      headers: { ...(isRecord(headers) ? headers : {}), ...authorization },
-    };
-    denyTools(name, server["disabled_tools"], file);
-    file.skipSettings(server, { enabled_tools: TOOLS_HINT });
-    file.addServer(name, url === undefined ? { command, args, env, cwd } : remote, server);
-  }
+  file.addServers(config["mcp_servers"]);
   file.addHooks(config["hooks"]);
   const hookFile = new ForeignFile(join(folder, "hooks.json"), plan);
   hookFile.addHooks(hookFile.json()?.["hooks"]);
@@ -111,13 +100,6 @@ async function readCodex(place: ForeignSource, plan: PlanBuilder): Promise<void>
     addCodexRules(new ForeignFile(join(folder, "rules", name), plan));
   addMarkdown(join(folder, "prompts"), "command", plan);
   addSkills(join(folder, "skills"), plan);
-}
-
-/** Tools that a server has switched off there are denied here. */
-function denyTools(server: string, tools: unknown, file: ForeignFile): void {
-  const part = serverParts([server]).get(server) ?? server;
-  const rules = stringsIn(tools).map((tool) => mcpNames(part, [tool]).get(tool) ?? tool);
-  file.addRules(rules, "deny");
 }
 
 function stringsIn(value: unknown): readonly string[] {
@@ -153,17 +135,11 @@ async function readGemini({ home }: ForeignSource, plan: PlanBuilder): Promise<v
   const settings = file.json() ?? {};
   addGeminiRules(settings, file);
   const { allowed, excluded } = isRecord(settings["mcp"]) ? settings["mcp"] : {};
-  for (const [name, server] of recordsIn(settings["mcpServers"])) {
-    const { command, args, env, cwd, url, httpUrl, headers } = server;
-    const isOff =
-      stringsIn(excluded).includes(name) || (Array.isArray(allowed) && !stringsIn(allowed).includes(name));
-    if (!isOff) denyTools(name, server["excludeTools"], file);
-    if (!isOff) file.skipSettings(server, { includeTools: TOOLS_HINT });
-    const remote = httpUrl === undefined ? { type: "sse", url } : { type: "http", url: httpUrl };
-    const isRemote = httpUrl !== undefined || url !== undefined;
-    const definition = isRemote ? { ...remote, headers } : { command, args, env, cwd };
-    file.addServer(name, definition, { enabled: !isOff });
-  }
+  file.addServers(
+    settings["mcpServers"],
+    (name) =>
+      stringsIn(excluded).includes(name) || (Array.isArray(allowed) && !stringsIn(allowed).includes(name)),
+  );
   addGeminiHooks(settings, file, plan);
   const { model } = settings;
   file.addModel(isRecord(model) ? model["name"] : model, "google");
@@ -303,12 +279,7 @@ function readOpenCodeConfig(config: Fields, file: ForeignFile): void {
   for (const read of readOpenCodeRules(config))
     if ("rules" in read) file.addRules(read.rules, read.action);
     else file.skip(read.what, read.why);
-  for (const [name, server] of recordsIn(mcp)) {
-    const { type, command: words, environment: env, url, headers } = server;
-    const [first, ...args] = Array.isArray(words) ? (words as readonly unknown[]) : [];
-    const definition = type === "remote" ? { type: "http", url, headers } : { command: first, args, env };
-    file.addServer(name, definition, server);
-  }
+  file.addServers(mcp);
   for (const [name, value] of recordsIn(command))
     if (!/^[\p{L}\p{N}_][\p{L}\p{N}_:/-]*$/u.test(name))
       file.skip(`command ${JSON.stringify(name)}`, "use letters, digits, - and _ for a command");
@@ -433,24 +404,31 @@ class ForeignFile {
     for (const problem of problems) this.skip("hooks", problem.replace(/^hooks: /, ""));
   }
 
-  /** Adds an MCP server unless it is switched off or unusable. */
-  addServer(name: string, given: Fields, { enabled }: Fields = {}): void {
-    const definition = defined(given) as { readonly [key: string]: Json };
+  /** Adds the MCP servers that are usable and not switched off; tools switched off there are denied here. */
+  addServers(servers: unknown, isOff: (name: string) => boolean = () => false): void {
+    for (const [name, server] of Object.entries(isRecord(servers) ? servers : {})) {
+      const what = `MCP server ${name}`;
+      if (!isRecord(server)) this.skip(what, "it is not an object");
+      else if (server["enabled"] === false || server["disabled"] === true || isOff(name))
+        this.skip(what, "it is switched off there");
+      else this.#addServer(name, server);
+    }
+  }
+
+  #addServer(name: string, server: Fields): void {
+    const part = serverParts([name]).get(name) ?? name;
+    const denied = stringsIn(server["disabled_tools"] ?? server["excludeTools"]);
+    this.addRules([...mcpNames(part, denied).values()], "deny");
+    this.skipSettings(server, { enabled_tools: TOOLS_HINT, includeTools: TOOLS_HINT });
+    const definition = defined(ownServer(server)) as { readonly [key: string]: Json };
     // Variables may be set later or elsewhere, so only the form of the definition is checked.
     const parsed = parseServer(name, definition, { source: this.path, variables: {} });
-    if (enabled === false) return this.skip(`MCP server ${name}`, "it is switched off there");
     if (!parsed.ok && !/variable/.test(parsed.fault))
       return this.skip(`MCP server ${name}`, `it ${parsed.fault}`);
     const { command, args, url } = definition;
     const words = [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === "string");
     const does = words.length > 0 ? `starts ${words.join(" ")}` : `connects to ${String(url)}`;
     this.add({ kind: "mcp_server", name, definition, does });
-  }
-
-  addServers(servers: unknown): void {
-    for (const [name, server] of Object.entries(isRecord(servers) ? servers : {}))
-      if (isRecord(server)) this.addServer(name, server);
-      else this.skip(`MCP server ${name}`, "it is not an object");
   }
 
   /** Reports settings that this agent expresses differently. */
@@ -466,6 +444,19 @@ class ForeignFile {
     );
     if (others.length > 0) this.skip(others.join(", "), "nothing here has this name");
   }
+}
+
+/** An MCP server of any of these agents in our form. */
+function ownServer(server: Fields): Fields {
+  const { type, command, args, cwd, env, environment = env, oauth } = server;
+  const { url, httpUrl = url, headers, http_headers = headers, bearer_token_env_var: token } = server;
+  if (httpUrl === undefined) {
+    const [program, ...words] = Array.isArray(command) ? (command as readonly unknown[]) : [command];
+    return { command: program, args: args ?? (words.length > 0 ? words : undefined), env: environment, cwd };
+  }
+  const authorization = typeof token === "string" ? { Authorization: `Bearer \${${token}}` } : undefined;
+  const all = authorization && { ...(isRecord(http_headers) ? http_headers : {}), ...authorization };
+  return { type: type === "sse" ? type : "http", url: httpUrl, headers: all ?? http_headers, oauth };
 }
 
 const TOOL_EVENTS: ReadonlySet<HookEvent> = new Set(["PreToolUse", "PermissionRequest", "PostToolUse"]);
