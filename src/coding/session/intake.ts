@@ -46,7 +46,7 @@ export async function prepareMessage(
   const prepared = await expandMessage(input, text, options);
   if (!("input" in prepared)) return prepared;
   for (const context of verdict?.context ?? []) await current.agent.observe(context);
-  const { hub } = composed.mcp;
+  const hub = composed.mcp?.hub;
   const warn = about("mcp", (notice) => parts.notices.add(notice));
   const mentioned = hub === undefined ? [] : await mentionedResources(text ?? "", hub, signal, warn);
   for (const message of mentioned) await current.agent.observe([message]);
@@ -82,7 +82,7 @@ async function expandMessage(
   if (found !== undefined) return runCommand(found.command, found.args, options);
   const call = parseCommandCall(text ?? "");
   if (call?.name.startsWith(MCP_PREFIX) === true) {
-    const prompt = await parts.composed.mcp.findCommand(call.name, signal);
+    const prompt = await parts.composed.mcp?.findCommand(call.name, signal);
     if (prompt !== undefined) return runCommand(prompt, call.args, options);
   }
   // `/tmp` is a path, not a command, as long as it exists.

@@ -14,7 +14,7 @@ export function sessionInfo({ composed, current, session, settings }: SessionPar
   return {
     cwd: settings.cwd,
     model,
-    ...defined({ effort, mcp: composed.mcp.hub, path: session.kept?.path, goOn: session.goOn() }),
+    ...defined({ effort, mcp: composed.mcp?.hub, path: session.kept?.path, goOn: session.goOn() }),
     mode,
     tools: agent.tools
       .list()
@@ -26,7 +26,7 @@ export function sessionInfo({ composed, current, session, settings }: SessionPar
     commands: composed
       .commands()
       .map(({ name, description, hint }) => ({ name, ...defined({ description, hint }) })),
-    mcpServers: composed.mcp.statuses(),
+    mcpServers: composed.mcpStatuses(),
     sandbox: composed.confinement.sandbox,
   };
 }

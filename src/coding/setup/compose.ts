@@ -16,11 +16,11 @@ import { parseModelName } from "../../providers/model-info.ts";
 import { NO_PROXY_FORMS, unreadableNoProxy } from "../../providers/network-options.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
 import { about, type OnNotice } from "../../view/notice.ts";
-import { type FoundServers, findMcpServers } from "../mcp/find-servers.ts";
-import { loadMcp, type OpenMcp } from "../mcp/open-mcp.ts";
+import { type FoundServers, faultText, findMcpServers } from "../mcp/find-servers.ts";
+import type { OpenMcp } from "../mcp/mcp-parts.ts";
 import { openPlugins, type Plugins } from "../plugins/open-plugins.ts";
 import type { OpenHooksOptions, SessionHooks } from "../plugins/session-hooks.ts";
-import type { CodingSessionOptions } from "../session/coding-session.ts";
+import type { CodingSessionOptions, McpServerView } from "../session/coding-session.ts";
 import { commandsOf, type SessionCommand } from "../session/session-command.ts";
 import type { ConfigFile, PatternName } from "../settings/config-schema.ts";
 import { parseDuration } from "../settings/setting.ts";
@@ -80,7 +80,9 @@ export interface Composition {
   readonly plugins: Plugins;
   /** Hooks of the settings and of extensions; absent if there are none. */
   readonly hooks: SessionHooks | undefined;
-  readonly mcp: OpenMcp;
+  /** The MCP servers; absent if there is none that can be used. */
+  readonly mcp: OpenMcp | undefined;
+  readonly mcpStatuses: () => readonly McpServerView[];
   readonly checkpoints: Checkpoints | undefined;
   readonly confinement: Confinement;
   readonly systemPrompt: string;
@@ -127,15 +129,11 @@ async function find(
 ) {
   const { settings: given, tools: added = [], ports, elicit, opened, onNotice, files: known } = options;
   const { shell, workspace, temporary, redact } = confinement;
-  // Its modules load meanwhile: they are needed last.
-  const openMcp = loadMcp(given, {
-    found: servers,
-    roots: workspace,
-    elicit,
-    watcher: shell.watcher,
-    // Text from servers may contain secrets they were given.
-    onNotice: (text) => about("mcp", onNotice)(redact?.text(text) ?? text),
-  });
+  // Text from servers may contain secrets they were given.
+  const onMcpNotice = (text: string): void => about("mcp", onNotice)(redact?.text(text) ?? text);
+  for (const fault of servers.faults) onMcpNotice(faultText(fault));
+  // Loads meanwhile: it is needed last.
+  const mcpParts = servers.servers.length === 0 ? undefined : import("../mcp/mcp-parts.ts");
   // Assigned, not copied: a copy would read the environment of commands, which takes time and can wait.
   Object.assign(shell, { port: ports?.shell });
   const guard = new FileGuard();
@@ -152,7 +150,12 @@ async function find(
   const tools = [...ownTools, ...plugins.tools];
   const extensions = await composeExtensions(settings, tools, instructions, openModel, onNotice);
   const parts = { builtin, plugins, hooks, memory, instructions, extensions };
-  return { confinement, settings, guard, openMcp, openModel, ...parts };
+  const openMcp = async (forbids: PermissionGate["forbids"]): Promise<OpenMcp | undefined> => {
+    const { OpenMcp: Loaded } = (await mcpParts) ?? {};
+    const host = { roots: workspace, elicit, watcher: shell.watcher };
+    return Loaded && new Loaded(given, { ...servers, ...host, onNotice: onMcpNotice, forbids });
+  };
+  return { confinement, settings, guard, servers, openMcp, openModel, ...parts };
 }
 
 /** Second: permission, the model, and the tools it is offered. Nothing is written yet. */
@@ -190,7 +193,7 @@ async function decide(options: ComposeOptions, found: Findings) {
   const toolsFor = offeredTools(tools, gate.forbids, onNotice);
   const approveAfterHooks = hooks?.approver(approve) ?? approve;
   const permission = { gate, approve: approveAfterHooks, rules };
-  return { permission, chosen, toolsFor, mcp: (await found.openMcp)(gate.forbids) };
+  return { permission, chosen, toolsFor, mcp: await found.openMcp(gate.forbids) };
 }
 
 /** Last, when nothing else can fail: the session, undo and the agent. */
@@ -206,6 +209,7 @@ async function open(
   const session = await options.openSession();
   const onNotice = about("undo", options.onNotice);
   const checkpoints = openCheckpoints(settings, confinement.workspace, session, onNotice);
+  const unusable = found.servers.faults.filter(({ name }) => name !== "*");
   const prompt = systemPrompt({ ...config, instructions, cwd, platform: process.platform });
   const baseOptions = {
     ...limitsOf(config, options),
@@ -218,10 +222,10 @@ async function open(
     journal: session.journal,
   };
   const renew = async ({ model, effort }: ModelAndEffort = { model: chosen.model }): Promise<Agent> => {
-    const tools = [...toolsFor(model), ...(mcp.hub?.tools() ?? [])];
-    const own = { ...baseOptions, ...defined({ effort }), tools, model: mcp.modelFor(model) };
+    const tools = [...toolsFor(model), ...(mcp?.hub.tools() ?? [])];
+    const own = { ...baseOptions, ...defined({ effort }), tools, model: mcp?.modelFor(model) ?? model };
     const agent = await agentOf(config.pattern, own);
-    mcp.attach(agent.tools, () => usedTools(session));
+    mcp?.attach(agent.tools, usedTools(session));
     return agent;
   };
   return {
@@ -236,21 +240,25 @@ async function open(
     plugins,
     hooks,
     mcp,
+    mcpStatuses: () => [
+      ...unusable.map(({ name, fault: error }) => ({ name, status: "failed" as const, error })),
+      ...(mcp?.statuses() ?? []),
+    ],
     checkpoints,
     confinement,
     systemPrompt: prompt,
     instructions,
-    commands: () => commandsOf([...plugins.commands, extensions.commands, () => mcp.commands()]),
+    commands: () => commandsOf([...plugins.commands, extensions.commands, () => mcp?.commands() ?? []]),
     dispose: async () => {
       memory.close();
-      await Promise.all([builtin.shell.dispose(), mcp.close()]);
+      await Promise.all([builtin.shell.dispose(), mcp?.close()]);
       await checkpoints?.close();
       await release();
     },
     killNow: () => {
       builtin.shell.killNow();
       hooks?.killNow();
-      mcp.hub?.killNow();
+      mcp?.hub.killNow();
     },
   };
 }
