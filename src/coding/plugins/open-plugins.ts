@@ -8,7 +8,7 @@ import { type ExtensionFile, extensionFiles } from "../../extensions/modules/ext
 import type { LoadExtensionsOptions, LoadedExtension } from "../../extensions/modules/load-extensions.ts";
 import { about, type OnNotice } from "../../view/notice.ts";
 import { EXTENSION_FOLDER, extensionItems, extensionTrust } from "../project/acting-files.ts";
-import type { CommandSource, SessionCommand } from "../session/session-command.ts";
+import type { SessionCommand } from "../session/session-command.ts";
 import { EXTRA_TOOLS } from "../settings/config-schema.ts";
 import type { Settings } from "../settings/settings.ts";
 import { MEMORY_TOOLS } from "../setup/open-memory.ts";
@@ -16,7 +16,7 @@ import { MEMORY_TOOLS } from "../setup/open-memory.ts";
 export interface Plugins {
   readonly settings: Settings;
   readonly tools: readonly Tool[];
-  readonly commands: readonly CommandSource[];
+  readonly commands: readonly SessionCommand[];
   readonly handlers: readonly HookHandler[];
   readonly status: () => readonly string[];
 }
@@ -74,7 +74,7 @@ async function loadFoundExtensions(
 async function fileCommands(
   settings: Settings,
   warn: (message: string) => void,
-): Promise<readonly CommandSource[]> {
+): Promise<readonly SessionCommand[]> {
   const { home, configFolder } = settings.paths;
   const places = { projectFolders: settings.folders, home, configFolder };
   const folders = sourceFolders("commands", places).filter(({ path }) => existsSync(path));
@@ -82,20 +82,19 @@ async function fileCommands(
   const { loadCommands, fileCommand } = await import("./plugin-loaders.ts");
   const { commands, findings } = await loadCommands({ folders, isTrusted: extensionTrust(settings.trust) });
   tellFaults(findings, { warn });
-  const list = commands.map(fileCommand);
-  return [() => list];
+  return commands.map(fileCommand);
 }
 
 /** The commands of extensions; a name belongs to the file or extension that claims it first. */
 async function extensionCommands(
   { cwd }: Settings,
   extensions: readonly LoadedExtension[],
-  files: readonly CommandSource[],
+  files: readonly SessionCommand[],
   warn: (message: string) => void,
-): Promise<readonly CommandSource[]> {
+): Promise<readonly SessionCommand[]> {
   if (extensions.every(({ commands }) => commands.length === 0)) return [];
   const { extensionCommand } = await import("./plugin-loaders.ts");
-  const names = new Set(files.flatMap((source) => source()).map(({ name }) => name));
+  const names = new Set(files.map(({ name }) => name));
   const list: SessionCommand[] = [];
   for (const { name: extension, commands } of extensions)
     for (const command of commands) {
@@ -105,7 +104,7 @@ async function extensionCommands(
       else list.push(extensionCommand(command, { extension, cwd }));
       names.add(name);
     }
-  return [() => list];
+  return list;
 }
 
 /** Problems reported in full at each start. */

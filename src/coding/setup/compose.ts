@@ -21,7 +21,7 @@ import type { OpenMcp } from "../mcp/mcp-parts.ts";
 import { openPlugins, type Plugins } from "../plugins/open-plugins.ts";
 import type { OpenHooksOptions, SessionHooks } from "../plugins/session-hooks.ts";
 import type { CodingSessionOptions, McpServerView } from "../session/coding-session.ts";
-import { commandsOf, type SessionCommand } from "../session/session-command.ts";
+import { firstOfEachName, type SessionCommand } from "../session/session-command.ts";
 import type { ConfigFile, PatternName } from "../settings/config-schema.ts";
 import { parseDuration } from "../settings/setting.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -248,7 +248,8 @@ async function open(
     confinement,
     systemPrompt: prompt,
     instructions,
-    commands: () => commandsOf([...plugins.commands, extensions.commands, () => mcp?.commands() ?? []]),
+    commands: () =>
+      firstOfEachName([...plugins.commands, ...extensions.commands, ...(mcp?.commands() ?? [])]),
     dispose: async () => {
       memory.close();
       await Promise.all([builtin.shell.dispose(), mcp?.close()]);

@@ -19,7 +19,7 @@ import {
 import { about, type OnNotice } from "../../view/notice.ts";
 import { tellFaults } from "../plugins/open-plugins.ts";
 import { extensionTrust } from "../project/acting-files.ts";
-import type { CommandSource } from "../session/session-command.ts";
+import type { SessionCommand } from "../session/session-command.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type Instructions, systemPrompt } from "./system-prompt.ts";
 
@@ -29,7 +29,7 @@ export interface ComposedExtensions {
   readonly skills: readonly string[];
   /** Folders of skills: the files they mention must be readable. */
   readonly readable: readonly string[];
-  readonly commands: CommandSource;
+  readonly commands: readonly SessionCommand[];
 }
 
 /** Finds a folder's subagents and skills, reports unusable ones, and creates their tools. */
@@ -79,11 +79,13 @@ function readableFolders(skills: readonly Skill[], { folders, paths }: Settings)
     .map(({ folder }) => folder);
 }
 
-async function skillCommands(skills: readonly Skill[], isTrusted: IsTrusted): Promise<CommandSource> {
-  if (skills.length === 0) return () => [];
+async function skillCommands(
+  skills: readonly Skill[],
+  isTrusted: IsTrusted,
+): Promise<readonly SessionCommand[]> {
+  if (skills.length === 0) return [];
   const { skillCommand } = await import("../plugins/plugin-loaders.ts");
-  const commands = skills.map((skill) => skillCommand(skill, isTrusted));
-  return () => commands;
+  return skills.map((skill) => skillCommand(skill, isTrusted));
 }
 
 /** Opens each named model once: a model keeps its connections and serialised data. */
