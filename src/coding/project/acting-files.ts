@@ -58,19 +58,18 @@ export function findProjectServers(root: string, folder: string): readonly Proje
     const parsed = safeParse(text);
     const servers = parsed.ok && isRecord(parsed.value) ? ownValue(parsed.value, "mcpServers") : undefined;
     if (!isRecord(servers)) throw invalidConfig('it is not JSON with an object "mcpServers". Correct it.');
-    const item = (name: string): LeftOut => mcpServerItem(`${path}#${name}`, servers[name]);
-    return Object.entries(servers).map(([name, server]) => ({ path, name, server, item: item(name) }));
+    return Object.entries(servers).map(([name, server]) => {
+      const hash = contentHash(canonicalJson(server));
+      const item = { kind: "mcp_server", path: `${path}#${name}`, hash, does: serverEffect(server) } as const;
+      return { path, name, server, item };
+    });
   } catch (error) {
     return [{ path, fault: `is not used: ${errorMessage(error)}` }];
   }
 }
 
-/** The item for an MCP server; `path` is that of the file, `#` and its name. `server`: its raw definition. */
-export function mcpServerItem(path: string, server: unknown): LeftOut {
-  return { kind: "mcp_server", path, hash: contentHash(canonicalJson(server)), does: serverEffect(server) };
-}
-
-function serverEffect(server: unknown): string {
+/** The effect of an MCP server, from its raw definition. */
+export function serverEffect(server: unknown): string {
   const { type: _type, command, args, url, ...others } = isRecord(server) ? server : {};
   const more = Object.keys(others).length === 0 ? "" : `, with ${canonicalJson(others)}`;
   if (typeof url === "string") return `connects to ${url}${more}`;

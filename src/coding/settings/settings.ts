@@ -11,7 +11,7 @@ import {
 import type { ConfigFile } from "./config-schema.ts";
 import { type LoadedConfig, loadConfigFile, loadProjectConfig } from "./load-config.ts";
 import { configPath, projectFolders, type UserPaths, userPaths } from "./paths.ts";
-import type { Part, ProjectRule } from "./project-rules.ts";
+import type { Effect, ProjectRule } from "./project-rules.ts";
 import { withSavedKeys } from "./saved-keys.ts";
 import { parseDuration, readVariables, withSetting } from "./setting.ts";
 import { PLACED_SETTINGS, SETTINGS } from "./setting-table.ts";
@@ -104,7 +104,7 @@ export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
     const shown = projectPath(trust.folder, path);
     const { plain, acting, never } = splitProjectConfig(shown, config, user?.config ?? {});
     if (never.length > 0) notices.push(ignoredSettingsText(path, never));
-    merged.add(plain, path);
+    for (const each of plain) merged.add(each, path);
     for (const each of acting) if (trust.admits(each.item)) merged.add(each.config, path);
   }
   merged.addEnvironment(layers.environment);
@@ -160,7 +160,7 @@ function ignoredSettingsText(path: string, dropped: readonly string[]): string {
 
 interface ProjectConfig {
   /** Can only tighten: always counts. */
-  readonly plain: ConfigFile;
+  readonly plain: readonly ConfigFile[];
   /** Counts once the user has approved exactly this content. */
   readonly acting: readonly ActingSetting[];
   readonly never: readonly string[];
@@ -176,31 +176,47 @@ interface ActingSetting {
  * permission, raise the user's limits, or redirect keys: see the project column of the table.
  */
 export function splitProjectConfig(path: string, config: ConfigFile, user: ConfigFile): ProjectConfig {
-  const parts = (Object.keys(SETTINGS) as readonly (keyof ConfigFile)[]).flatMap((key) =>
-    partsOf(key, config, user),
-  );
-  const plain: ConfigFile = Object.assign(
-    {},
-    ...parts.map((part) => ("tightens" in part ? part.tightens : {})),
-  );
-  return {
-    plain,
-    acting: parts.flatMap((part) => ("waits" in part ? [actingSetting(path, part)] : [])),
-    never: parts.flatMap((part) => ("never" in part ? [part.never] : [])),
-  };
+  const plain: ConfigFile[] = [];
+  const acting: ActingSetting[] = [];
+  const never: string[] = [];
+  for (const { key, value, config: own, effect } of partsOf(config, user))
+    if (effect === "counts") plain.push(own);
+    else if (effect === "never") never.push(key);
+    else {
+      const { does, kind = "config", path: name = key } = effect;
+      const hash = contentHash(canonicalJson(value));
+      acting.push({ item: { kind, path: `${path}#${name}`, hash, does }, config: own });
+    }
+  return { plain, acting, never };
 }
 
-function partsOf(key: keyof ConfigFile, config: ConfigFile, user: ConfigFile): readonly Part[] {
-  const value = config[key];
-  if (value === undefined || key === "$schema") return [];
-  // Each rule gets the value of its own key.
-  const rule = SETTINGS[key].project as ProjectRule<unknown>;
-  const own = { [key]: value };
-  if (rule === "counts") return [{ tightens: own }];
-  if (rule === "never") return [{ never: key }];
-  if (rule === "up to yours") return [isAbove(value, user[key]) ? { never: key } : { tightens: own }];
-  if ("waits" in rule) return [{ waits: key, value, does: rule.waits(value), config: own }];
-  return rule.parts(value, user);
+interface ProjectPart {
+  readonly key: string;
+  readonly value: unknown;
+  readonly config: ConfigFile;
+  readonly effect: Effect;
+}
+
+/** The settings of a project's file in the order of the table, or their entries if those are judged. */
+function partsOf(config: ConfigFile, user: ConfigFile): readonly ProjectPart[] {
+  return (Object.keys(SETTINGS) as readonly (keyof ConfigFile)[]).flatMap((key): readonly ProjectPart[] => {
+    const value = config[key];
+    if (value === undefined) return [];
+    // Each rule gets the value of its own key.
+    const rule = SETTINGS[key].project as ProjectRule<{ readonly [name: string]: unknown }>;
+    if (typeof rule === "object" && "each" in rule)
+      return Object.entries(value).map(([name, entry]: [string, object]) => ({
+        key: `${key}.${name}`,
+        value: entry,
+        config: { [key]: { [name]: entry } },
+        effect: rule.each(name, entry, user),
+      }));
+    const own = { key, value, config: { [key]: value } };
+    if (rule === "up to yours") return [{ ...own, effect: isAbove(value, user[key]) ? "never" : "counts" }];
+    if (typeof rule === "string") return [{ ...own, effect: rule }];
+    const effect = "waits" in rule ? { does: rule.waits(value as never) } : rule.judge(value as never, user);
+    return [{ ...own, effect }];
+  });
 }
 
 function isAbove(value: unknown, limit: unknown): boolean {
@@ -209,14 +225,6 @@ function isAbove(value: unknown, limit: unknown): boolean {
 
 function toNumber(limit: unknown): number {
   return typeof limit === "string" ? (parseDuration(limit) ?? Number.NaN) : Number(limit);
-}
-
-function actingSetting(path: string, part: Extract<Part, { waits: string }>): ActingSetting {
-  const { waits, value, does, config, kind = "config" } = part;
-  return {
-    item: { kind, path: `${path}#${waits}`, hash: contentHash(canonicalJson(value)), does },
-    config,
-  };
 }
 
 export interface ProjectItems {
