@@ -45,11 +45,12 @@ export async function holdUntil(first: RunResult, options: UntilOptions): Promis
     if (remainingMs < 1) return { result: timedOut(result) };
     const limit = withTimeout(remainingMs, options.signal);
     const call = await runCommand(options, Math.min(remainingMs, MAX_COMMAND_MS), limit);
-    if (limit.aborted) return { result: abortedResult(options.signal, result) };
+    if (limit.aborted)
+      return { result: options.signal.aborted ? withStopReason(result, "aborted") : timedOut(result) };
     // The call was refused; the outcome lists refusals.
     if (call === undefined || call.status === "denied") return { result };
     const { ended, exitCode, output, ms, changes } = call;
-    const isOver = exitCode === 0 || couldNotRun(exitCode) || round > most;
+    const isOver = exitCode === 0 || LOST[exitCode ?? 0] !== undefined || round > most;
     const told = isOver ? undefined : failureMessage(command, ended, output);
     const note: UntilNote = { command, callId: call.callId, round, most, exitCode, ms, ended, changes };
     const entry = await agent.note(UNTIL_NOTE, { ...note, ...(told !== undefined && { told }) });
@@ -63,21 +64,8 @@ export async function holdUntil(first: RunResult, options: UntilOptions): Promis
   return { result };
 }
 
-interface CommandCall {
-  readonly callId: string;
-  readonly status: ToolResultEntry["status"];
-  readonly ended: string;
-  readonly exitCode: number | null;
-  readonly output: string;
-  readonly ms: number;
-  readonly changes: number;
-}
-
-async function runCommand(
-  { command, agent, onEvent }: UntilOptions,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<CommandCall | undefined> {
+/** Calls the command; `undefined` if it was refused before it could be recorded. */
+async function runCommand({ command, agent, onEvent }: UntilOptions, timeoutMs: number, signal: AbortSignal) {
   let ended: ToolResultEntry | undefined;
   let changes = 0;
   await agent.callTool(
@@ -96,7 +84,7 @@ async function runCommand(
   if (ended === undefined) return undefined;
   const { callId, status, title, durationMs: ms, metadata = {}, result } = ended;
   const code = metadata["exitCode"];
-  const output = typeof result.content === "string" ? result.content : textOf(result.content ?? []);
+  const output = textOf(result.content ?? "");
   const exitCode = typeof code === "number" ? code : null;
   return { callId, status, ended: title ?? "not started", exitCode, output: output.trim(), ms, changes };
 }
@@ -132,14 +120,6 @@ function withStopReason(
   stopReason: "aborted" | "max_iterations" | "budget",
 ): RunResult {
   return { ...result, stopReason };
-}
-
-function couldNotRun(exitCode: number | null): boolean {
-  return LOST[exitCode ?? 0] !== undefined;
-}
-
-function abortedResult({ aborted }: AbortSignal, result: RunResult): RunResult {
-  return aborted ? withStopReason(result, "aborted") : timedOut(result);
 }
 
 function timedOut(result: RunResult): RunResult {

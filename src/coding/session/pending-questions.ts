@@ -208,51 +208,25 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   }
 
   async ask(approval: ApprovalQuestion): Promise<ApprovalReply> {
-    const { tool, input, agent, callId, place, runs, outside, signal } = approval;
+    const { tool, input, callId, place, signal } = approval;
     if (!this.isAttended) throw misuse("there is nobody to ask");
     const value = valueQuestion(tool, input);
-    if (value !== undefined) return this.#askForInput(value, approval);
-    const change = await this.#changeOf(tool, input, {
-      signal,
-      place,
-      known: this.#filesReadBefore(approval),
-    });
+    const how = { signal, place, known: this.#filesReadBefore(approval) };
+    const change = value === undefined ? await this.#changeOf(tool, input, how) : undefined;
     if (change?.fails !== undefined) return { choice: "fails", error: change.fails };
     const content = contentOf(change);
-    const id = await this.#record(approval, content);
-    const reason = joinSentences(
-      reasonText(approval),
-      linkOf(approval, this.#host.settings),
-      change?.replaces,
-    );
-    const call = { callId, tool, input, reason, choices: choicesOf(approval) };
-    const reply = await this.#wait(
-      {
-        id,
-        type: "permission",
-        time: Date.now(),
-        ...call,
-        ...defined({ agent, runs, outside, diff: change?.diff }),
-      },
-      signal,
-    );
+    const call = { ...approval, id: await this.#record(approval, content), time: Date.now() };
+    const question = callQuestion(call, change, choicesOf(approval), this.#host.settings);
+    const reply = await this.#wait(question, signal);
+    if (value !== undefined) {
+      const answered = value.inputAfter(reply);
+      return answered === undefined ? { choice: "stop" } : { choice: "answered", input: answered };
+    }
     if (!("choice" in reply)) return { choice: "no" };
-    const { choice, reason: why } = reply;
-    if (choice === "no" || choice === "stop") return { choice, ...defined({ reason: why }) };
+    const { choice, reason } = reply;
+    if (choice === "no" || choice === "stop") return { choice, ...defined({ reason }) };
     if (content !== undefined) this.#agreedFiles.set(callId, { content, isCarried: false });
     return { choice };
-  }
-
-  async #askForInput(
-    { question, inputAfter }: ValueQuestion,
-    approval: ApprovalQuestion,
-  ): Promise<ApprovalReply> {
-    const { tool, input, agent, callId, signal } = approval;
-    const id = await this.#record(approval, undefined);
-    const call = { callId, tool, input, ...defined({ agent }) };
-    const reply = await this.#wait({ ...question, id, time: Date.now(), ...call }, signal);
-    const answered = inputAfter(reply);
-    return answered === undefined ? { choice: "stop" } : { choice: "answered", input: answered };
   }
 
   /**
@@ -475,51 +449,53 @@ function restoredQuestion(
   change: ShownChange | undefined,
   settings: Pick<Settings, "cwd" | "paths">,
 ): Question {
-  const { id, time, callId, name, input } = request;
-  const value = valueQuestion(name, input);
-  if (value !== undefined) return { ...value.question, id, time, callId, tool: name, input };
+  const choices: readonly OfferedChoice[] = [{ choice: "once" }, ...CHOICES];
+  return callQuestion({ ...request, tool: request.name }, change, choices, settings);
+}
+
+type AskedCall = Pick<Question, "id" | "time" | "reason" | "agent" | "runs" | "outside"> &
+  Pick<ApprovalQuestion, "callId" | "tool" | "input" | "code" | "place"> & {
+    /** Digest of the file that an earlier process showed. */
+    readonly content?: string;
+  };
+
+/** Its reason is empty if the mode asks about every call of its kind. */
+function callQuestion(
+  asked: AskedCall,
+  change: ShownChange | undefined,
+  choices: readonly OfferedChoice[],
+  settings: Pick<Settings, "cwd" | "paths">,
+): Question {
+  const { id, time, callId, tool, input, agent, runs, outside, code, content, reason } = asked;
+  const call = { id, time, callId, tool, input, ...defined({ agent }) };
+  const value = valueQuestion(tool, input);
+  if (value !== undefined) return { ...value.question, ...call };
   const now = contentOf(change);
   // A file that cannot be read counts as unchanged.
-  const isChanged = now !== undefined && (request.content ?? now) !== now;
-  const link = linkOf({ tool: name, input, place: request.place }, settings);
-  const reason = joinSentences(
-    reasonText(request),
-    link,
-    isChanged ? FILE_CHANGED : undefined,
-    change?.replaces,
-  );
-  const call = { callId, tool: name, input, reason };
+  const isChanged = now !== undefined && (content ?? now) !== now;
+  const why = code === "no_rule" ? undefined : reason;
+  const sentences = [why, linkOf(asked, settings), isChanged ? FILE_CHANGED : undefined, change?.replaces];
   return {
-    id,
-    type: "permission",
-    time,
     ...call,
-    ...defined({ diff: isChanged ? undefined : change?.diff }),
-    choices: [{ choice: "once" }, { choice: "no" }, { choice: "stop" }],
+    type: "permission",
+    reason: sentences.filter((each) => each !== undefined).join(" "),
+    ...defined({ runs, outside, diff: isChanged ? undefined : change?.diff }),
+    choices,
   };
 }
 
 const FILE_CHANGED =
   "The file has changed since: a yes to this leaves it alone, and the model has to ask again.";
 
-/** The reason a call is asked about; undefined if the mode asks about every call of its kind. */
-function reasonText({ code, reason }: Pick<ApprovalRequestEntry, "code" | "reason">): string | undefined {
-  return code === "no_rule" ? undefined : reason;
-}
-
 /** The target of a path that is a link or goes through one. */
 function linkOf(
-  { tool, input, place }: Pick<ApprovalQuestion, "tool" | "input"> & { readonly place?: string | undefined },
+  { tool, input, place }: Pick<ApprovalQuestion, "tool" | "input" | "place">,
   { cwd, paths }: Pick<Settings, "cwd" | "paths">,
 ): string | undefined {
   const { path } = input;
   if (!isFileTool(tool) || typeof path !== "string" || place === undefined) return undefined;
   const written = resolve(cwd, path.replace(/^~(?=\/|$)/, paths.home));
   return written === place ? undefined : `${path} leads to ${place}.`;
-}
-
-function joinSentences(...parts: readonly (string | undefined)[]): string {
-  return parts.filter((each) => each !== undefined).join(" ");
 }
 
 /** The digest of the file a change was based on; `undefined` if it cannot be read. */
