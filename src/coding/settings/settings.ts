@@ -118,29 +118,21 @@ class ConfigMerge {
 
   add(config: ConfigFile, source: string): void {
     for (const [key, value] of Object.entries(config)) {
-      const { layers } = SETTINGS[key as keyof ConfigFile];
       if (key === "$schema" || value === undefined) continue;
-      if (layers === "by entry") this.values[key] = this.#mergeEntries(key, value, source);
-      else this.values[key] = this.#put(key, [this.values[key], value], { source, adds: layers === "adds" });
+      const { layers } = SETTINGS[key as keyof ConfigFile];
+      if (layers === "by entry") {
+        const before: { readonly [name: string]: unknown } = { ...(this.values[key] as object | undefined) };
+        const entries = Object.entries(value).map(([name, entry]: [string, unknown]) => [
+          name,
+          this.#merge(`${key}.${name}`, before[name], entry, source, true),
+        ]);
+        this.values[key] = { ...before, ...Object.fromEntries(entries) };
+      } else this.values[key] = this.#merge(key, this.values[key], value, source, layers === "adds");
     }
   }
 
-  /** Merges an object over the previous one: entries replace entries, and lists in them are concatenated. */
-  #mergeEntries(key: string, added: object, source: string): object {
-    const before: { readonly [name: string]: unknown } = { ...(this.values[key] as object | undefined) };
-    const entries = Object.entries(added).map(([name, value]: [string, unknown]) => [
-      name,
-      this.#put(`${key}.${name}`, [before[name], value], { source, adds: true }),
-    ]);
-    return { ...before, ...Object.fromEntries(entries) };
-  }
-
-  /** The newer of two values, or both lists concatenated if they are to be joined; records the source. */
-  #put(
-    path: string,
-    [old, value]: readonly [unknown, unknown],
-    { source, adds }: { readonly source: string; readonly adds: boolean },
-  ): unknown {
+  /** The newer of two values, or two lists concatenated if the setting `adds`; records the source. */
+  #merge(path: string, old: unknown, value: unknown, source: string, adds: boolean): unknown {
     const known = this.sources.get(path);
     const joins = adds && Array.isArray(old) && Array.isArray(value);
     this.sources.set(path, joins && known !== undefined ? `${known} + ${source}` : source);

@@ -3,7 +3,7 @@ import { userMessage } from "../../core/message/message.ts";
 import { collect } from "../../core/model/answer.ts";
 import type { StreamPart } from "../../core/model/model.ts";
 import { apiAddress, findPreset, PRESETS, providerAddress } from "../../providers/catalog.ts";
-import { findLocalServers, idsIn, type ServerFetch } from "../../providers/local/local-servers.ts";
+import { findLocalServers, idsIn } from "../../providers/local/local-servers.ts";
 import { knownModelIds } from "../../providers/model-info.ts";
 import { variable } from "../../system/env.ts";
 import { saveKeys } from "../settings/saved-keys.ts";
@@ -20,19 +20,10 @@ export type ServerModels =
   | { readonly baseUrl: string; readonly models: readonly string[] }
   | { readonly problem: string; readonly wantsKey: boolean };
 
-export interface AskModelsOptions {
-  readonly fetch?: ServerFetch;
-  readonly timeoutMs?: number;
-}
-
 /** Asks an OpenAI-compatible server for its models, at the address or below its `/v1`. Never rejects. */
-export async function modelsAt(
-  given: string,
-  apiKey?: string,
-  { fetch = globalThis.fetch, timeoutMs = LIST_MS }: AskModelsOptions = {},
-): Promise<ServerModels> {
+export async function modelsAt(given: string, apiKey?: string): Promise<ServerModels> {
   const { baseUrl } = apiAddress(given);
-  const signal = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.timeout(LIST_MS);
   const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   let problem = `Nothing answers at ${baseUrl}. Is the server running, and the address right?`;
   for (const base of /\/v\d+\w*$/.test(baseUrl) ? [baseUrl] : [`${baseUrl}/v1`, baseUrl]) {
