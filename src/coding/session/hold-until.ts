@@ -45,12 +45,11 @@ export async function holdUntil(first: RunResult, options: UntilOptions): Promis
     if (remainingMs < 1) return { result: timedOut(result) };
     const limit = withTimeout(remainingMs, options.signal);
     const call = await runCommand(options, Math.min(remainingMs, MAX_COMMAND_MS), limit);
-    if (limit.aborted)
-      return { result: options.signal.aborted ? withStopReason(result, "aborted") : timedOut(result) };
+    if (limit.aborted) return { result: abortedResult(options.signal, result) };
     // The call was refused; the outcome lists refusals.
     if (call === undefined || call.status === "denied") return { result };
     const { ended, exitCode, output, ms, changes } = call;
-    const isOver = exitCode === 0 || LOST[exitCode ?? 0] !== undefined || round > most;
+    const isOver = exitCode === 0 || couldNotRun(exitCode) || round > most;
     const told = isOver ? undefined : failureMessage(command, ended, output);
     const note: UntilNote = { command, callId: call.callId, round, most, exitCode, ms, ended, changes };
     const entry = await agent.note(UNTIL_NOTE, { ...note, ...(told !== undefined && { told }) });
@@ -120,6 +119,14 @@ function withStopReason(
   stopReason: "aborted" | "max_iterations" | "budget",
 ): RunResult {
   return { ...result, stopReason };
+}
+
+function couldNotRun(exitCode: number | null): boolean {
+  return LOST[exitCode ?? 0] !== undefined;
+}
+
+function abortedResult({ aborted }: AbortSignal, result: RunResult): RunResult {
+  return aborted ? withStopReason(result, "aborted") : timedOut(result);
 }
 
 function timedOut(result: RunResult): RunResult {

@@ -17,7 +17,10 @@ export interface CommandUse extends CommandPorts {
   readonly notify: (text: string) => void;
 }
 
-/** The commands without those whose name an earlier one has. */
-export function firstOfEachName(commands: readonly SessionCommand[]): readonly SessionCommand[] {
+/** The commands of several lists; the first of a name wins. */
+export function firstOfEachName(
+  ...lists: readonly (readonly SessionCommand[] | undefined)[]
+): readonly SessionCommand[] {
+  const commands = lists.flatMap((list) => list ?? []);
   return commands.filter(({ name }, at) => commands.findIndex((each) => each.name === name) === at);
 }

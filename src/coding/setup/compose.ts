@@ -204,27 +204,25 @@ async function open(
   release: () => Promise<void>,
 ): Promise<Composition> {
   const { settings, confinement, builtin, plugins, hooks, memory, instructions, extensions } = found;
-  const { cwd } = settings;
   const config = settings.config.values;
   const session = await options.openSession();
-  const onNotice = about("undo", options.onNotice);
-  const checkpoints = openCheckpoints(settings, confinement.workspace, session, onNotice);
-  const unusable = found.servers.faults.filter(({ name }) => name !== "*");
-  const prompt = systemPrompt({ ...config, instructions, cwd, platform: process.platform });
+  const warn = about("undo", options.onNotice);
+  const checkpoints = openCheckpoints(settings, confinement.workspace, session, warn);
+  const prompt = systemPrompt({ ...config, instructions, cwd: settings.cwd, platform: process.platform });
   const baseOptions = {
     ...limitsOf(config, options),
     ...memory.agentOptions,
     ...defined({ hooks: hooks?.agentHooks, redact: confinement.redact, checkpointer: checkpoints }),
     compaction: compactionOf(config, hooks),
     permission: permission.gate,
-    cwd,
+    cwd: settings.cwd,
     systemPrompt: prompt,
     journal: session.journal,
   };
   const renew = async ({ model, effort }: ModelAndEffort = { model: chosen.model }): Promise<Agent> => {
     const tools = [...toolsFor(model), ...(mcp?.hub.tools() ?? [])];
-    const own = { ...baseOptions, ...defined({ effort }), tools, model: mcp?.modelFor(model) ?? model };
-    const agent = await agentOf(config.pattern, own);
+    const own = { ...defined({ effort }), tools, model: mcp?.modelFor(model) ?? model };
+    const agent = await agentOf(config.pattern, { ...baseOptions, ...own });
     mcp?.attach(agent.tools, usedTools(session));
     return agent;
   };
@@ -240,16 +238,12 @@ async function open(
     plugins,
     hooks,
     mcp,
-    mcpStatuses: () => [
-      ...unusable.map(({ name, fault: error }) => ({ name, status: "failed" as const, error })),
-      ...(mcp?.statuses() ?? []),
-    ],
+    mcpStatuses: () => [...unusableServers(found.servers), ...(mcp?.statuses() ?? [])],
     checkpoints,
     confinement,
     systemPrompt: prompt,
     instructions,
-    commands: () =>
-      firstOfEachName([...plugins.commands, ...extensions.commands, ...(mcp?.commands() ?? [])]),
+    commands: () => firstOfEachName(plugins.commands, extensions.commands, mcp?.commands()),
     dispose: async () => {
       memory.close();
       await Promise.all([builtin.shell.dispose(), mcp?.close()]);
@@ -262,6 +256,11 @@ async function open(
       mcp?.hub.killNow();
     },
   };
+}
+
+/** The servers whose definition cannot be used; `*` is a file without any. */
+function unusableServers({ faults }: FoundServers): readonly McpServerView[] {
+  return faults.flatMap(({ name, fault: error }) => (name === "*" ? [] : { name, status: "failed", error }));
 }
 
 /** The hooks, if any. Their code is loaded only if there is one. */
