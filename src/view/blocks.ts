@@ -71,7 +71,9 @@ export type Block =
       readonly costUsd: number | undefined;
     } & Pick<Extract<ViewItem, { type: "run_end" }>, "changes" | "trace" | "evidence">);
 
-/** The block of an item; `undefined` for the output of a failed attempt. `details`: all of a subagent. */
+/**
+ * The block of an item; `undefined` for the output of a failed attempt. `details`: all items of a subagent.
+ */
 export function blockOf(item: ViewItem, { details }: { readonly details: boolean }): Block | undefined {
   if (item.isVoid === true) return undefined;
   switch (item.type) {
@@ -110,13 +112,13 @@ function endBlock(item: Extract<ViewItem, { readonly type: "run_end" }>): Block 
   const reason = endReason(stopReason, limit);
   // The person who stopped a run knows why.
   const error = stopReason === "aborted" ? undefined : item.error?.message;
-  const level = error !== undefined ? "error" : QUIET.has(reason) ? "info" : "warning";
+  const level = error !== undefined ? "error" : SILENT_ENDINGS.has(reason) ? "info" : "warning";
   const work = defined({ changes, trace, evidence });
   return { kind: "end", reason, error, level, durationMs, costUsd, ...work };
 }
 
 /** Endings that need no words. */
-const QUIET: ReadonlySet<EndReason> = new Set<EndReason>([
+const SILENT_ENDINGS: ReadonlySet<EndReason> = new Set<EndReason>([
   "completed",
   "finish_tool",
   "structured_output",
@@ -141,7 +143,7 @@ export function isFinal(item: ViewItem): boolean {
 
 const FAILED: ReadonlySet<ToolItem["state"]> = new Set(["error", "denied", "aborted"]);
 /** Tools whose output shows how the call went; for others a few words do. */
-const TELLING: ReadonlySet<string> = new Set(["bash"]);
+const OUTPUT_TOOLS: ReadonlySet<string> = new Set(["bash"]);
 /** Calls of a subagent that are shown while it runs. */
 const NEWEST_CALLS = 3;
 
@@ -150,7 +152,7 @@ function callBlock(item: ToolItem, details: boolean): CallBlock {
   const hasFailed = FAILED.has(state);
   const output = outputOf(item);
   // A subagent's items tell more than its answer, which is meant for the calling model.
-  const isFolded = item.agent !== undefined || !(hasFailed || state === "running" || TELLING.has(name));
+  const isFolded = item.agent !== undefined || !(hasFailed || state === "running" || OUTPUT_TOOLS.has(name));
   return {
     kind: "call",
     name,

@@ -8,11 +8,12 @@ const MAX_TITLE = 200;
 /** The most relevant argument in one line: command, pattern, path, question; else all of them. */
 export function callTitle(input: ToolInput): string {
   const { questions } = input;
-  const [asked] = Array.isArray(questions) ? questions : [];
+  const [firstQuestion] = Array.isArray(questions) ? questions : [];
   const named = ["command", "pattern", "path", "file_path", "url", "query", "agent", "name"];
-  const value = [...named.map((key) => input[key]), isRecord(asked) ? asked["question"] : undefined].find(
-    (each) => typeof each === "string",
-  );
+  const value = [
+    ...named.map((key) => input[key]),
+    isRecord(firstQuestion) ? firstQuestion["question"] : undefined,
+  ].find((each) => typeof each === "string");
   const text =
     typeof value === "string" ? value : Object.keys(input).length === 0 ? "" : JSON.stringify(input);
   return oneLine(text, MAX_TITLE);

@@ -55,7 +55,7 @@ const WRAPPERS =
   /^(?:npx|bunx|pnpm exec|pnpm dlx|yarn exec|npm exec|bundle exec|uv run|poetry run|pdm run|hatch run|time|env|nice|xvfb-run|timeout \S+|[A-Za-z_]\w*=\S*)(?: --)? /;
 
 /** Options with which such a command checks nothing or never ends. */
-const NO_CHECK =
+const NON_CHECK_OPTION =
   /^(?:--?v(?:ersion)?|--?h(?:elp)?|--watch(?:All)?|-w|--init|--fix-dry-run|--dry-run|--collect-only|--list(?:Tests)?|--print-config|--showConfig)$/;
 
 /** The checks in a Bash line, and whether its exit code reports their result. */
@@ -89,7 +89,7 @@ function isCheck(all: readonly string[]): boolean {
   let text = all.join(" ");
   for (let rest = text.replace(WRAPPERS, ""); rest !== text; rest = text.replace(WRAPPERS, "")) text = rest;
   const [program = "", ...rest] = text.split(" ");
-  if (rest.some((word) => NO_CHECK.test(word))) return false;
+  if (rest.some((word) => NON_CHECK_OPTION.test(word))) return false;
   const words = [program, ...rest];
   return PATTERNS.some((pattern) => {
     // Options between a program and its task, such as `npm --silent test`.
@@ -111,7 +111,7 @@ interface SimpleCommand {
   readonly joiner: string;
 }
 
-const PIECE =
+const TOKEN =
   /'[^']*'|"(?:\\.|[^"\\])*"|\\[\s\S]|\d*[<>]+&?\d*-?|&&|\|\||&>|[;|&\n]|[ \t]+|#|[^\s'"\\;|&<>#]+/g;
 
 /** The simple commands of a line, without redirections; the lines after a here-document are its text. */
@@ -119,7 +119,7 @@ function simpleCommands(line: string): readonly SimpleCommand[] {
   const commands: { words: string[]; joiner: string }[] = [{ words: [], joiner: "" }];
   let isGlued = false;
   let isTarget = false;
-  for (const [piece] of line.matchAll(PIECE)) {
+  for (const [piece] of line.matchAll(TOKEN)) {
     const now = commands.at(-1);
     if (now === undefined || piece.startsWith("<<") || (piece === "#" && !isGlued)) break;
     if (/^\s*$/.test(piece) && piece !== "\n") isGlued = false;
@@ -171,7 +171,7 @@ interface Check extends Omit<EvidenceCheck, "afterLastChange"> {
 }
 
 /** A running command. */
-interface Begun {
+interface StartedCommand {
   readonly input: ToolInput;
   /** Number of changes before it. */
   readonly stamp: number;
@@ -181,7 +181,7 @@ interface Begun {
 
 type Versions = { first: FileVersion | null | undefined; now: FileVersion | null | undefined };
 
-const WRITING: ReadonlySet<string> = new Set(["write", "edit"]);
+const WRITING_TOOLS: ReadonlySet<string> = new Set(["write", "edit"]);
 
 /** Folds entries into evidence. Restarts with each message that starts a run. */
 export class EvidenceFold {
@@ -190,8 +190,8 @@ export class EvidenceFold {
   #files = new Map<string, Versions>();
   #checks: Check[] = [];
   /** Calls whose changes a checkpoint has reported. */
-  readonly #told = new Set<string>();
-  readonly #calls = new Map<string, Begun>();
+  readonly #checkpointed = new Set<string>();
+  readonly #calls = new Map<string, StartedCommand>();
 
   /** `cwd`: paths below it are shown relative to it. Default: absolute as recorded. */
   constructor(cwd = "") {
@@ -221,25 +221,25 @@ export class EvidenceFold {
       case "user_message":
         return entry.source === "input" && entry.scope === undefined ? this.#restart() : undefined;
       case "tool_intent":
-        if (entry.name === "bash" || WRITING.has(entry.name))
+        if (entry.name === "bash" || WRITING_TOOLS.has(entry.name))
           this.#calls.set(entry.callId, { input: entry.input, stamp: this.#changes, own: 0 });
         return;
       case "checkpoint":
-        return this.#changed(entry);
+        return this.#applyCheckpoint(entry);
       case "rollback":
         this.#changes++;
-        for (const { path } of entry.changes) this.#files.delete(this.#shown(`${entry.root}/${path}`));
+        for (const { path } of entry.changes) this.#files.delete(this.#displayPath(`${entry.root}/${path}`));
         return;
       case "tool_result":
-        return this.#ended(entry);
+        return this.#applyResult(entry);
       case "note":
-        return this.#held(parseUntilNote(entry));
+        return this.#addRound(parseUntilNote(entry));
       default:
     }
   }
 
-  /** A round of a run's required command, which need not be a check of the table. */
-  #held(note: UntilNote | undefined): void {
+  /** A round of a run's required command, which need not be in the table. */
+  #addRound(note: UntilNote | undefined): void {
     if (note === undefined) return;
     const { callId, command, exitCode, ms } = note;
     const known = this.#checks.find((check) => check.callId === callId);
@@ -253,11 +253,11 @@ export class EvidenceFold {
     this.#checks = [];
     this.#changes = 0;
     this.#calls.clear();
-    this.#told.clear();
+    this.#checkpointed.clear();
   }
 
-  #changed({ callId, root, changes, omitted = [] }: CheckpointEntry): void {
-    this.#told.add(callId);
+  #applyCheckpoint({ callId, root, changes, omitted = [] }: CheckpointEntry): void {
+    this.#checkpointed.add(callId);
     const files = changes.filter(
       ({ before, after }) => before?.type !== "folder" && after?.type !== "folder",
     );
@@ -275,29 +275,29 @@ export class EvidenceFold {
   }
 
   #file(path: string, before: FileVersion | null | undefined, now: FileVersion | null | undefined): void {
-    const shown = this.#shown(path);
+    const shown = this.#displayPath(path);
     const known = this.#files.get(shown);
     this.#files.set(shown, { first: known === undefined ? before : known.first, now });
   }
 
-  #shown(path: string): string {
+  #displayPath(path: string): string {
     return this.#cwd !== "" && path.startsWith(`${this.#cwd}/`) ? path.slice(this.#cwd.length + 1) : path;
   }
 
-  #ended(entry: ToolResultEntry): void {
+  #applyResult(entry: ToolResultEntry): void {
     const { callId, name, status } = entry;
     const call = this.#calls.get(callId);
     this.#calls.delete(callId);
     if (call === undefined || status === "denied") return;
-    if (!WRITING.has(name)) return this.#checked(entry, call);
+    if (!WRITING_TOOLS.has(name)) return this.#addCheck(entry, call);
     const { path } = call.input;
     // Without undo data the tools themselves report what they changed.
-    if (status !== "ok" || this.#told.has(callId) || typeof path !== "string") return;
+    if (status !== "ok" || this.#checkpointed.has(callId) || typeof path !== "string") return;
     this.#count(callId);
     this.#file(path, undefined, undefined);
   }
 
-  #checked({ callId, status, metadata = {}, durationMs }: ToolResultEntry, call: Begun): void {
+  #addCheck({ callId, status, metadata = {}, durationMs }: ToolResultEntry, call: StartedCommand): void {
     const { command, background } = call.input;
     const line = typeof command === "string" && background !== true ? checkLine(command) : undefined;
     if (line === undefined || metadata["durationMs"] === undefined) return;
@@ -310,7 +310,7 @@ export class EvidenceFold {
   }
 }
 
-/** The words in English. */
+/** The texts in English. */
 export const EVIDENCE_WORDS = {
   files: (count: number): string => `${counted(count, "file")} changed`,
   passed: (commands: string): string => `${commands} passed`,
@@ -323,7 +323,7 @@ export const EVIDENCE_WORDS = {
 
 export type EvidenceWords = typeof EVIDENCE_WORDS;
 
-const MOST_SHOWN = 3;
+const MAX_COMMANDS_SHOWN = 3;
 
 /** Evidence in one line; empty if nothing was changed or checked. */
 export function evidenceText({ changed, checks }: Evidence, words: EvidenceWords = EVIDENCE_WORDS): string {
@@ -340,8 +340,8 @@ export function evidenceText({ changed, checks }: Evidence, words: EvidenceWords
 function resultsText(checks: readonly EvidenceCheck[], words: EvidenceWords): string {
   const named = (fits: (code: number | null) => boolean): string => {
     const found = checks.filter(({ exitCode }) => fits(exitCode)).map(({ command }) => oneLine(command, 60));
-    const more = found.length - MOST_SHOWN;
-    return [...found.slice(0, MOST_SHOWN), ...(more > 0 ? [`+${more}`] : [])].join(", ");
+    const more = found.length - MAX_COMMANDS_SHOWN;
+    return [...found.slice(0, MAX_COMMANDS_SHOWN), ...(more > 0 ? [`+${more}`] : [])].join(", ");
   };
   const failed = named((code) => code !== null && code !== 0);
   const passed = named((code) => code === 0);

@@ -1,40 +1,29 @@
 import type { ErrorCode } from "../core/base/errors.ts";
 
-/** The program's exit codes, by meaning. */
-export const EXIT = {
-  done: 0,
-  failed: 1,
-  usage: 2,
-  refused: 3,
-  credentials: 41,
-  configuration: 52,
-  turnLimit: 53,
-  budget: 55,
-  loop: 56,
-  session: 60,
-  wallTime: 124,
-  hangup: 129,
-  interrupted: 130,
-  terminated: 143,
+const CODES = {
+  done: [0, "done"],
+  failed: [1, "the run failed (provider or task)"],
+  usage: [2, "invalid usage"],
+  refused: [3, "a tool call was refused"],
+  credentials: [41, "missing or refused credentials"],
+  configuration: [52, "invalid configuration file"],
+  turnLimit: [53, "turn limit reached"],
+  budget: [55, "budget used up"],
+  loop: [56, "the model kept repeating itself"],
+  session: [60, "the session cannot be opened or written"],
+  wallTime: [124, "time limit reached"],
+  hangup: [129, "the terminal was closed (SIGHUP)"],
+  interrupted: [130, "interrupted (SIGINT)"],
+  terminated: [143, "terminated (SIGTERM)"],
 } as const;
 
+/** The program's exit codes, by name. */
+export const EXIT: { readonly [N in keyof typeof CODES]: (typeof CODES)[N][0] } = Object.fromEntries(
+  Object.entries(CODES).map(([name, [code]]) => [name, code]),
+) as never;
+
 /** The meaning of each code, for the help. */
-export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
-  [EXIT.done, "done"],
-  [EXIT.failed, "the run failed (provider or task)"],
-  [EXIT.usage, "invalid usage"],
-  [EXIT.refused, "a tool call was refused"],
-  [EXIT.credentials, "missing or refused credentials"],
-  [EXIT.configuration, "invalid configuration file"],
-  [EXIT.turnLimit, "turn limit reached"],
-  [EXIT.budget, "budget used up"],
-  [EXIT.loop, "the model kept repeating itself"],
-  [EXIT.session, "the session cannot be opened or written"],
-  [EXIT.wallTime, "time limit reached"],
-  [EXIT.hangup, "the terminal was closed (SIGHUP)"],
-  [EXIT.interrupted, "interrupted (SIGINT)"],
-  [EXIT.terminated, "terminated (SIGTERM)"],
-];
+export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = Object.values(CODES);
 
 /** Signals that end a run, and their exit codes. */
 export const SIGNAL_EXITS: { readonly [S in EndingSignal]: number } = {

@@ -19,7 +19,7 @@ import { type AnswerItem, MAX_TAIL_CHARS, type ThinkingItem, type ToolItem, type
 
 type ShownCall = Pick<ToolItem, "callId" | "name" | "input" | "time" | "parentCallId">;
 
-/** A completed part of an answer. Text without an id is identified by its place. */
+/** A completed part of an answer. Text without an id is identified by its position. */
 type AnswerPart =
   | (Pick<AnswerItem, "type" | "time" | "text" | "state"> & { readonly id?: string })
   | (Pick<ThinkingItem, "type" | "time" | "text" | "state"> & { readonly id?: undefined })
@@ -29,7 +29,7 @@ interface WrittenBlock {
   /** The index its deltas carry. */
   readonly index: number;
   readonly type: "answer" | "thinking" | "tool";
-  readonly place: number;
+  readonly position: number;
   readonly text: GrowingText;
 }
 
@@ -43,9 +43,9 @@ interface Subagent {
 /** The items of one transcript. Applying an event takes the same time however long the conversation is. */
 export class ItemFold {
   readonly list: ItemList;
-  /** Places of calls without a result, by call id. */
+  /** Positions of calls without a result, by call id. */
   readonly #calls = new Map<string, number>();
-  /** By the call that started them. Several started by one call share its place. */
+  /** By the call that started them. Several started by one call share its position. */
   readonly #subagents = new Map<string, Subagent>();
   #writing: WrittenBlock[] = [];
   #now = 0;
@@ -55,16 +55,19 @@ export class ItemFold {
   }
 
   asks(callId: string): void {
-    const place = this.#calls.get(callId);
-    if (place !== undefined && this.list.call(place)?.state === "writing")
-      this.list.change<ToolItem>(place, { state: "asking" });
+    const position = this.#calls.get(callId);
+    if (position !== undefined && this.list.call(position)?.state === "writing")
+      this.list.change<ToolItem>(position, { state: "asking" });
   }
 
-  /** The question about a call is closed. After a yes it still waits until other calls are asked about. */
+  /**
+   * The question about a call is closed. After a yes the call still waits until the others have been asked
+   * about.
+   */
   answered(callId: string): void {
-    const place = this.#calls.get(callId);
-    if (place !== undefined && this.list.call(place)?.state === "asking")
-      this.list.change<ToolItem>(place, { state: "writing" });
+    const position = this.#calls.get(callId);
+    if (position !== undefined && this.list.call(position)?.state === "asking")
+      this.list.change<ToolItem>(position, { state: "writing" });
   }
 
   apply(event: AgentEvent): void {
@@ -77,7 +80,7 @@ export class ItemFold {
       case "tool_call_start":
         return this.#begin(event.index, { callId: event.id, name: event.name, state: "writing" });
       case "retry":
-        return this.#void();
+        return this.#discardAttempt();
       case "user_message":
         return this.user(event);
       case "assistant_message":
@@ -89,7 +92,7 @@ export class ItemFold {
       case "approval_request":
         return this.#call(event, { state: "asking" });
       case "permission_decision":
-        return this.#decided(event);
+        return this.#applyDecision(event);
       case "tool_update":
         return this.#update(event);
       case "tool_result":
@@ -103,8 +106,8 @@ export class ItemFold {
 
   /** Ends everything a run left open: calls without a result, and unfinished text. */
   close(): void {
-    this.#void();
-    for (const place of this.#calls.values()) this.list.change<ToolItem>(place, { state: "aborted" });
+    this.#discardAttempt();
+    for (const position of this.#calls.values()) this.list.change<ToolItem>(position, { state: "aborted" });
     this.#calls.clear();
   }
 
@@ -131,43 +134,43 @@ export class ItemFold {
     if (event.type !== "user_message") items.apply(event);
     if (event.type === "run_end") items.close();
     spent.add(event);
-    const place = this.#calls.get(callId);
-    if (place === undefined) return;
+    const position = this.#calls.get(callId);
+    if (position === undefined) return;
     const { costUsd, usage } = spent.total;
     const agent = { name: subagent.name, outputTokens: usage.outputTokens, costUsd, items: items.list.items };
-    this.list.change<ToolItem>(place, { agent });
+    this.list.change<ToolItem>(position, { agent });
   }
 
   #write(type: "answer" | "thinking", index: number, piece: string): void {
     const block = this.#writing.find((each) => each.index === index && each.type === type);
-    if (block !== undefined) return this.list.change(block.place, { text: block.text.grow(piece) });
+    if (block !== undefined) return this.list.change(block.position, { text: block.text.grow(piece) });
     const text = new GrowingText();
     const fields = { time: this.#now, text: text.grow(piece), state: "streaming" as const };
-    const place = this.list.add({ id: this.#newId(type), type, ...fields });
-    this.#writing.push({ index, type, place, text });
+    const position = this.list.add({ id: this.#newId(type), type, ...fields });
+    this.#writing.push({ index, type, position, text });
   }
 
   #begin(index: number, call: Pick<ToolItem, "callId" | "name" | "state">): void {
     const fields = { id: call.callId, time: this.#now, ...call, input: {}, title: "" };
-    const place = this.list.add({ type: "tool", ...fields });
-    this.#calls.set(call.callId, place);
-    this.#writing.push({ index, type: "tool", place, text: new GrowingText() });
+    const position = this.list.add({ type: "tool", ...fields });
+    this.#calls.set(call.callId, position);
+    this.#writing.push({ index, type: "tool", position, text: new GrowingText() });
   }
 
   /** Discards the text so far: the next attempt writes it again, after it. */
-  #void(): void {
-    for (const { type, place } of this.#writing) {
-      const item = this.list.items[place];
+  #discardAttempt(): void {
+    for (const { type, position } of this.#writing) {
+      const item = this.list.items[position];
       if (item?.type === "tool") this.#calls.delete(item.callId);
-      if (type === "tool") this.list.change<ToolItem>(place, { state: "aborted", isVoid: true });
-      else this.list.change(place, { text: "", state: "done", isVoid: true });
+      if (type === "tool") this.list.change<ToolItem>(position, { state: "aborted", isVoid: true });
+      else this.list.change(position, { text: "", state: "done", isVoid: true });
     }
     this.#writing = [];
   }
 
   #answer({ message, interrupted, time }: AssistantEntry): void {
     this.#finish(message, { state: interrupted === true ? "interrupted" : "done", time });
-    this.#void();
+    this.#discardAttempt();
   }
 
   /** Completes the blocks of an answer. */
@@ -187,30 +190,30 @@ export class ItemFold {
       .map((item) => ({ item, written: this.#takeWritten(item) }))
       .filter(({ item, written }) => written !== undefined || item.type === "tool" || item.text !== "");
     let next = this.list.items.length;
-    // What is being read keeps its place. The rest is in the order of the answer: what comes whole with it
-    // goes before a call that follows it there, though that was shown first.
-    const stays = ({ item, written }: (typeof parts)[number]): boolean =>
+    // Text already on the screen keeps its position. The rest follows the order of the answer: a part that
+    // arrives complete goes before a call that follows it there, although that call was shown first.
+    const isOnScreen = ({ item, written }: (typeof parts)[number]): boolean =>
       written !== undefined && item.type !== "tool";
-    const places = parts
-      .filter((part) => !stays(part))
+    const positions = parts
+      .filter((part) => !isOnScreen(part))
       .map(({ written }) => written ?? next++)
       .sort((left, right) => left - right);
     for (const part of parts) {
       const { item } = part;
-      const place = (stays(part) ? part.written : places.shift()) ?? next;
-      if (item.type === "tool") this.#calls.set(item.callId, place);
-      this.list.put(place, { id: `${item.type}_${place}`, ...item } as NewItem);
+      const position = (isOnScreen(part) ? part.written : positions.shift()) ?? next;
+      if (item.type === "tool") this.#calls.set(item.callId, position);
+      this.list.put(position, { id: `${item.type}_${position}`, ...item } as NewItem);
     }
   }
 
-  /** The place where a part of an answer was written; returned once. */
+  /** The position at which a part of an answer was written; returned once. */
   #takeWritten(part: AnswerPart): number | undefined {
-    const at = this.#writing.findIndex(({ type, place }) =>
+    const at = this.#writing.findIndex(({ type, position }) =>
       part.type === "tool"
-        ? this.list.call(place)?.callId === part.callId
+        ? this.list.call(position)?.callId === part.callId
         : type === part.type && part.id === undefined,
     );
-    return at === -1 ? undefined : this.#writing.splice(at, 1)[0]?.place;
+    return at === -1 ? undefined : this.#writing.splice(at, 1)[0]?.position;
   }
 
   /** An imported conversation, or the answer of a run that was computed in nested runs. */
@@ -219,11 +222,11 @@ export class ItemFold {
       if (message.role === "assistant") return this.#finish(message, { state: "done", time });
       this.user({ id: `${id}/${at}`, time, message, source: "input" });
       for (const block of message.content) {
-        const place = block.type === "tool_result" ? this.#calls.get(block.tool_use_id) : undefined;
-        if (block.type !== "tool_result" || place === undefined) continue;
+        const position = block.type === "tool_result" ? this.#calls.get(block.tool_use_id) : undefined;
+        if (block.type !== "tool_result" || position === undefined) continue;
         const status = block.is_error === true ? "error" : "ok";
         this.#calls.delete(block.tool_use_id);
-        this.list.change<ToolItem>(place, { state: status, ...resultFields({ status, result: block }) });
+        this.list.change<ToolItem>(position, { state: status, ...resultFields({ status, result: block }) });
       }
     });
   }
@@ -232,34 +235,34 @@ export class ItemFold {
   #call(call: ShownCall, fields: Partial<ToolItem>): void {
     const { callId, name, input, time, parentCallId } = call;
     const shown = { ...shownInput(name, input), ...fields };
-    const place = this.#calls.get(callId);
-    if (place !== undefined) return this.list.change<ToolItem>(place, shown);
+    const position = this.#calls.get(callId);
+    if (position !== undefined) return this.list.change<ToolItem>(position, shown);
     const item = { id: callId, type: "tool", time, callId, name, state: "running", ...shown } as const;
     this.#calls.set(callId, this.list.add({ ...item, ...defined({ parentCallId }) }));
   }
 
-  #decided(entry: PermissionEntry): void {
+  #applyDecision(entry: PermissionEntry): void {
     if (entry.action === "deny") this.#call(entry, { state: "denied" });
   }
 
   #update({ callId, text = "" }: ToolUpdateEvent): void {
-    const place = this.#calls.get(callId);
-    const item = place === undefined ? undefined : this.list.call(place);
-    if (place === undefined || item === undefined || text === "") return;
-    this.list.change<ToolItem>(place, { tail: ((item.tail ?? "") + text).slice(-MAX_TAIL_CHARS) });
+    const position = this.#calls.get(callId);
+    const item = position === undefined ? undefined : this.list.call(position);
+    if (position === undefined || item === undefined || text === "") return;
+    this.list.change<ToolItem>(position, { tail: ((item.tail ?? "") + text).slice(-MAX_TAIL_CHARS) });
   }
 
   #result(entry: ToolResultEntry): void {
     const { callId, status, durationMs, metadata = {} } = entry;
     if (!this.#calls.has(callId)) this.#call({ ...entry, input: {} }, {});
-    const place = this.#calls.get(callId) ?? 0;
+    const position = this.#calls.get(callId) ?? 0;
     this.#calls.delete(callId);
     const { diff: text, created, path: changed } = metadata;
-    const path = this.list.call(place)?.input["path"];
+    const path = this.list.call(position)?.input["path"];
     const shownPath = typeof path === "string" ? path : String(changed ?? "");
     const diff = typeof text === "string" ? parseUnifiedDiff(shownPath, text, created === true) : undefined;
     const fields = { state: status, durationMs, ...resultFields(entry), ...defined({ diff }) };
-    this.list.change<ToolItem>(place, fields);
+    this.list.change<ToolItem>(position, fields);
   }
 
   #newId(type: "answer" | "thinking"): string {
@@ -316,34 +319,34 @@ export class ItemList {
     return at;
   }
 
-  /** Sets the item at a place in the list, or at its end. */
+  /** Sets the item at a position in the list, or at its end. */
   put(at: number, item: NewItem): void {
-    // A moved item is newer than it was at its old place.
+    // A moved item is newer than it was at its old position.
     this.items[at] = { ...item, version: ++this.#version };
     this.#changed.add(at);
   }
 
-  /** The call at a place returned by {@link add}, if it is one. */
-  call(place: number): ToolItem | undefined {
-    const item = this.items[place];
+  /** The call at a position returned by {@link add}, if it is one. */
+  call(position: number): ToolItem | undefined {
+    const item = this.items[position];
     return item?.type === "tool" ? item : undefined;
   }
 
   change<I extends ViewItem = AnswerItem | ThinkingItem>(
-    place: number,
+    position: number,
     fields: Partial<Omit<I, "version">>,
   ): void {
-    const item = this.items[place];
-    if (item !== undefined) this.put(place, { ...item, ...fields });
+    const item = this.items[position];
+    if (item !== undefined) this.put(position, { ...item, ...fields });
   }
 
-  /** The places that are new or changed since the last call, in order. */
+  /** The positions that are new or changed since the last call, in order. */
   take(): readonly number[] {
-    if (this.#changed.size === 0) return NONE;
+    if (this.#changed.size === 0) return NO_CHANGES;
     const changed = [...this.#changed].sort((left, right) => left - right);
     this.#changed = new Set();
     return changed;
   }
 }
 
-const NONE: readonly number[] = [];
+const NO_CHANGES: readonly number[] = [];

@@ -51,12 +51,12 @@ function repairText({ damaged, droppedResults, interrupted }: RepairReport, path
   return `The session was repaired to go on (${path}): ${parts.join("; ")}.`;
 }
 
-const SHOWN = 5;
+const MAX_LISTED = 5;
 
 function list<T>(items: readonly T[], head: (count: number) => string, show: (item: T) => string): string {
   if (items.length === 0) return "";
-  const shown = items.slice(0, SHOWN).map(show);
-  if (items.length > SHOWN) shown.push("…");
+  const shown = items.slice(0, MAX_LISTED).map(show);
+  if (items.length > MAX_LISTED) shown.push("…");
   return `${head(items.length)} (${shown.join(", ")})`;
 }
 

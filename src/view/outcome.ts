@@ -20,7 +20,7 @@ export interface Denial {
   readonly reason: string;
   /** The reason for programs; absent if the gate gave none. */
   readonly code?: DecisionCode;
-  /** Why it was asked about, if nobody was there to answer. */
+  /** Why it needed approval, if nobody could answer. */
   readonly questionCode?: DecisionCode;
   /** The rule that would allow it. */
   readonly suggestion?: string;
@@ -96,30 +96,35 @@ export interface OutcomeFacts extends TalliedFacts {
 /** The outcome of a run that produced a result. */
 export function outcomeOf(result: RunResult, facts: OutcomeFacts): Outcome {
   const { stopReason, text, limit, error, output } = result;
-  const code = facts.signal === undefined ? codeOf(result, facts) : "error_interrupted";
+  const { signal, denials } = facts;
+  const missesOutput = facts.wantsOutput && output === undefined;
+  const code = signal === undefined ? codeOf(result, missesOutput) : "error_interrupted";
   const advice = adviceFor(result, facts, code);
-  const exitCode = EXITS[code] ?? (error ? exitCodeOfError(error.code) : EXIT.failed);
-  return outcome(facts, { stopReason, code, exitCode, text, output, limit, error, advice });
+  const isRefused = denials.length > 0 && CODES[stopReason] === "success";
+  const exitCode = isRefused
+    ? EXIT.refused
+    : (EXITS[code] ?? (error ? exitCodeOfError(error.code) : EXIT.failed));
+  return toOutcome(facts, { stopReason, code, exitCode, text, output, limit, error, advice });
 }
 
 /** The outcome of a run whose answer was rejected by its required command. `wrong`: the reason. */
-export function unheldOutcome(result: RunResult, wrong: string, facts: OutcomeFacts): Outcome {
+export function unheldOutcome(result: RunResult, failure: string, facts: OutcomeFacts): Outcome {
   if (facts.signal !== undefined) return outcomeOf(result, facts);
   const { stopReason, text, output } = result;
-  const advice = `${wrong} What was changed so far is kept; ${nextStep(facts, "run again to go on")}.`;
-  return outcome(facts, { stopReason, code: "error_until", exitCode: EXIT.failed, text, output, advice });
+  const advice = `${failure} What was changed so far is kept; ${nextStep(facts, "run again to go on")}.`;
+  return toOutcome(facts, { stopReason, code: "error_until", exitCode: EXIT.failed, text, output, advice });
 }
 
 /** The outcome of a run that threw, was abandoned, or never began. */
 export function failedOutcome(error: NanoAgentError, facts: OutcomeFacts, text = ""): Outcome {
   const hasFailed = facts.signal === undefined;
-  return outcome(facts, {
+  return toOutcome(facts, {
     stopReason: error.code === "aborted" ? "aborted" : "error",
     code: hasFailed ? "error_during_execution" : "error_interrupted",
     exitCode: exitCodeOfError(error.code),
     text,
     error,
-    advice: hasFailed ? error.message : interrupted(facts),
+    advice: hasFailed ? error.message : interruptedAdvice(facts),
   });
 }
 
@@ -127,12 +132,12 @@ export function failedOutcome(error: NanoAgentError, facts: OutcomeFacts, text =
 export function refusedOutcome(reason: string, facts: OutcomeFacts): Outcome {
   const advice = `The message was not sent: ${reason}`;
   const refused = { stopReason: "denied", code: "error_denied", exitCode: EXIT.refused } as const;
-  return outcome(facts, { ...refused, text: "", advice });
+  return toOutcome(facts, { ...refused, text: "", advice });
 }
 
 /** The outcome of a message handled by a command. */
 export function doneOutcome(facts: OutcomeFacts): Outcome {
-  return outcome(facts, { stopReason: "completed", code: "success", exitCode: EXIT.done, text: "" });
+  return toOutcome(facts, { stopReason: "completed", code: "success", exitCode: EXIT.done, text: "" });
 }
 
 type Ending = Pick<Outcome, "stopReason" | "code" | "exitCode" | "text"> & {
@@ -140,7 +145,7 @@ type Ending = Pick<Outcome, "stopReason" | "code" | "exitCode" | "text"> & {
 } & { readonly advice?: string | undefined };
 
 /** The exit code of the ending applies unless a signal ended the run. */
-function outcome(
+function toOutcome(
   {
     signal,
     wantsOutput: _wantsOutput,
@@ -167,22 +172,16 @@ export function goOnText(goOn: string | undefined): string {
   return goOn === undefined ? "" : ` Go on with ${goOn}.`;
 }
 
-function interrupted(facts: OutcomeFacts): string {
+function interruptedAdvice(facts: OutcomeFacts): string {
   const next = nextStep(facts, "run again and say what is left to do");
   return `Interrupted. What was changed so far is kept; ${next}.`;
 }
 
-/** A run with an answer is still `error_denied` if a call was refused. */
-function codeOf(
-  { stopReason, limit, error, output }: RunResult,
-  { denials, wantsOutput }: OutcomeFacts,
-): OutcomeCode {
+function codeOf({ stopReason, limit, error }: RunResult, missesOutput: boolean): OutcomeCode {
   if (stopReason === "budget" && limit === "wall_time") return "error_max_wall_time";
   const code = CODES[stopReason];
-  if (code === "success" && denials.length > 0) return "error_denied";
-  const missesOutput = wantsOutput && output === undefined;
-  const neverCame = code === "success" || error?.details["neverCalled"] !== undefined;
-  return missesOutput && neverCame ? "error_max_structured_output_retries" : code;
+  const isMissing = code === "success" || error?.details["neverCalled"] !== undefined;
+  return missesOutput && isMissing ? "error_max_structured_output_retries" : code;
 }
 
 const CODES: { readonly [reason in RunResult["stopReason"]]: OutcomeCode } = {
@@ -211,7 +210,7 @@ const EXITS: { readonly [C in OutcomeCode]?: number } = {
 };
 
 /** Advice that ends with what to change for the next run. */
-const AGAIN_WITH: { readonly [C in OutcomeCode]?: string } = {
+const RETRY_ADVICE: { readonly [C in OutcomeCode]?: string } = {
   error_max_turns: "with a higher --max-turns",
   error_max_budget_usd: "with a higher --max-budget-usd",
   error_max_wall_time: "with a longer --max-wall-time",
@@ -221,7 +220,7 @@ const AGAIN_WITH: { readonly [C in OutcomeCode]?: string } = {
 
 function adviceFor(result: RunResult, facts: OutcomeFacts, code: OutcomeCode): string | undefined {
   const how = `${ENDED[endReason(result.stopReason, result.limit)]}.`;
-  const next = AGAIN_WITH[code];
+  const next = RETRY_ADVICE[code];
   if (next !== undefined) {
     const detail = code === "error_max_wall_time" ? failureOf(facts) : detailOf(result);
     return `${how}${detail} What was changed so far is kept; ${nextStep(facts, "run again to go on")}, ${next}.`;
@@ -229,7 +228,7 @@ function adviceFor(result: RunResult, facts: OutcomeFacts, code: OutcomeCode): s
   const goOn = goOnText(facts.goOn);
   switch (code) {
     case "success":
-      return undefined;
+      return facts.denials.length === 0 ? undefined : denialAdvice(facts);
     case "error_denied":
       return denialAdvice(facts);
     case "error_max_structured_output_retries":
@@ -237,7 +236,7 @@ function adviceFor(result: RunResult, facts: OutcomeFacts, code: OutcomeCode): s
     case "error_refusal":
       return `${how}${refusalWords(result)} Rephrase the prompt or use another model.${goOn}`;
     case "error_interrupted":
-      return interrupted(facts);
+      return interruptedAdvice(facts);
     default:
       return result.error?.message ?? how;
   }

@@ -24,13 +24,13 @@ export type QuestionKind =
   | "plan"
   | "value";
 
-const OF_VALUES: { readonly [tool: string]: QuestionKind | undefined } = {
+const VALUE_KINDS: { readonly [tool: string]: QuestionKind | undefined } = {
   [PLAN_TOOL]: "plan",
   [ASK_TOOL]: "ask",
 };
 
 export function questionKind({ type, tool, runs, outside }: Question): QuestionKind {
-  if (type !== "permission") return ownValue(OF_VALUES, tool) ?? "value";
+  if (type !== "permission") return ownValue(VALUE_KINDS, tool) ?? "value";
   switch (tool) {
     case "bash":
       return runs === "network" ? "network" : runs === "outside" ? "unsandboxed" : "run";
@@ -49,14 +49,7 @@ export function questionKind({ type, tool, runs, outside }: Question): QuestionK
   }
 }
 
-/** The call without what heading and notes show; `undefined` if no argument represents the others. */
-export function questionSubject({ tool = "", input = {} }: Question): CallSubject | undefined {
-  if (tool !== "bash") return callSubject(tool, input);
-  const { access: _access, reason: _reason, ...rest } = input;
-  return callSubject(tool, rest);
-}
-
-/** The complete effect of a call, for a person to decide on. */
+/** The complete effect of a call, for a person to decide on, without what heading and notes show. */
 interface CallSubject {
   /** The most telling argument: the command of `bash`, else a path or an address, on one line. */
   readonly main: string;
@@ -65,10 +58,14 @@ interface CallSubject {
 }
 
 /** The subject of a call; `undefined` if no argument represents the others. */
-function callSubject(tool: string, input: ToolInput): CallSubject | undefined {
-  const name = tool === "bash" ? "command" : typeof input["path"] === "string" ? "path" : "url";
-  const { [name]: main, ...rest } = input;
+export function questionSubject({ tool, input = {} }: Question): CallSubject | undefined {
+  const isCommand = tool === "bash";
+  const name = isCommand ? "command" : typeof input["path"] === "string" ? "path" : "url";
+  const main = input[name];
   if (typeof main !== "string") return undefined;
-  const others = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
-  return { main: name === "command" ? main : pathLine(main), others };
+  const omitted = isCommand ? [name, "access", "reason"] : [name];
+  const others = Object.entries(input).filter(
+    ([key, value]) => value !== undefined && !omitted.includes(key),
+  );
+  return { main: isCommand ? main : pathLine(main), others: Object.fromEntries(others) };
 }

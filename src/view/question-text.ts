@@ -65,7 +65,7 @@ export function questionNotes(question: Question): readonly string[] {
   const { tool, input = {}, reason, type } = question;
   if (type !== "permission") return [];
   const { reason: wanted } = input;
-  const reached = REACHED[questionKind(question)];
+  const reached = REACH_NOTES[questionKind(question)];
   return [
     ...(reached === undefined ? [] : [reached]),
     ...(tool === "bash" && typeof wanted === "string" && wanted.trim() !== ""
@@ -75,7 +75,7 @@ export function questionNotes(question: Question): readonly string[] {
   ];
 }
 
-const REACHED: { readonly [kind in QuestionKind]?: string } = {
+const REACH_NOTES: { readonly [kind in QuestionKind]?: string } = {
   network: "Reaches the network. Its files stay in the sandbox.",
   unsandboxed: "Runs outside the sandbox, with everything that you can reach.",
 };
@@ -92,13 +92,13 @@ export function choiceText({ choice, rule }: OfferedChoice, question: Question):
     case "always":
       return alwaysText(rule ?? "");
     case "no":
-      return NO[kind] ?? "No, and say why";
+      return NO_TEXTS[kind] ?? "No, and say why";
     case "stop":
       return kind === "plan" ? "Keep planning" : "No, and stop";
   }
 }
 
-const NO: { readonly [kind in QuestionKind]?: string } = {
+const NO_TEXTS: { readonly [kind in QuestionKind]?: string } = {
   ask: "No answer",
   plan: "Change it: say what",
   value: "None of these",

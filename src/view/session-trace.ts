@@ -29,18 +29,18 @@ export class SessionTrace {
       this.#steps.push({ kind: "l", ms: Math.max(0, entry.durationMs) });
       if (this.#steps.length > MAX_STEPS) this.#steps.shift();
     } else if (entry.type === "tool_intent") {
-      if (entry.name === "bash") this.#is("b");
-    } else if (entry.type === "checkpoint") this.#is("e");
-    else if (entry.type === "approval_request") this.#is("w");
+      if (entry.name === "bash") this.#raiseKind("b");
+    } else if (entry.type === "checkpoint") this.#raiseKind("e");
+    else if (entry.type === "approval_request") this.#raiseKind("w");
     else if (entry.type === "tool_result") {
-      if (entry.status === "error") this.#is("f");
+      if (entry.status === "error") this.#raiseKind("f");
       const step = this.#steps.at(-1);
       if (step !== undefined) step.ms += Math.max(0, entry.durationMs);
     }
   }
 
   /** Raises the kind of the newest step if the given one is stronger. */
-  #is(kind: string): void {
+  #raiseKind(kind: string): void {
     const step = this.#steps.at(-1);
     if (step !== undefined && KINDS.indexOf(kind) > KINDS.indexOf(step.kind)) step.kind = kind;
   }

@@ -6,7 +6,7 @@ import type { JsonSchema } from "../core/base/schema.ts";
 import type { Question, QuestionReply } from "./question.ts";
 import { questionKind } from "./question-kind.ts";
 
-interface Fault {
+interface FormProblem {
   /** A sentence about what is wrong. */
   readonly fault: string;
 }
@@ -33,30 +33,30 @@ export class ValueForm {
   }
 
   /** Takes text for the current field, which stays current if it is invalid. Returns the complete value. */
-  take(text: string): Fault | { readonly value: Json } | undefined {
+  take(text: string): FormProblem | { readonly value: Json } | undefined {
     const { field } = this;
     if (field !== undefined) {
       const read = readField(field, text.trim());
       return "fault" in read ? read : this.give(read.value);
     }
-    return this.#end();
+    return this.#finish();
   }
 
   /** Takes a value for the current field, like {@link take}; `undefined` leaves it out. */
-  give(value: Json | undefined): Fault | { readonly value: Json } | undefined {
+  give(value: Json | undefined): FormProblem | { readonly value: Json } | undefined {
     this.#values.push(value);
-    return this.#end();
+    return this.#finish();
   }
 
   /** The answers given so far, if the person stops before the last question. */
   leave(question: Question): QuestionReply {
     const isAnswered = questionKind(question) === "ask" && this.at > 0;
-    return isAnswered ? { value: this.#whole() } : { choice: "no" };
+    return isAnswered ? { value: this.#value() } : { choice: "no" };
   }
 
-  #end(): Fault | { readonly value: Json } | undefined {
+  #finish(): FormProblem | { readonly value: Json } | undefined {
     if (this.at < this.fields.length) return undefined;
-    const fitted = fittedTo(this.#schema, this.#whole());
+    const fitted = fittedTo(this.#schema, this.#value());
     if ("fault" in fitted) this.#values.length = 0;
     return fitted;
   }
@@ -66,7 +66,7 @@ export class ValueForm {
     this.#values.pop();
   }
 
-  #whole(): Json {
+  #value(): Json {
     const [first] = this.fields;
     if (first !== undefined && first.name === undefined) return this.#values[0] ?? null;
     const named = this.fields.map(({ name = "" }, index) => [name, this.#values[index]] as const);
@@ -75,7 +75,7 @@ export class ValueForm {
 }
 
 /** A value fitted to its schema, with obvious mistakes corrected; or the reason it does not fit. */
-export function fittedTo(schema: JsonSchema, value: Json): { readonly value: Json } | Fault {
+export function fittedTo(schema: JsonSchema, value: Json): { readonly value: Json } | FormProblem {
   const checked = compileSchema(schema).validate(value);
   if (checked instanceof Promise) return { value };
   if (checked.ok) return { value: checked.value as Json };
@@ -83,7 +83,7 @@ export function fittedTo(schema: JsonSchema, value: Json): { readonly value: Jso
   return { fault: faults.join("; ") };
 }
 
-function readField(field: ValueField, text: string): Fault | { readonly value: Json | undefined } {
+function readField(field: ValueField, text: string): FormProblem | { readonly value: Json | undefined } {
   const { initial, isRequired } = field;
   if (text === "" && (initial !== undefined || !isRequired)) return { value: initial };
   if (text === "") return { fault: "A value is needed here." };
@@ -93,7 +93,7 @@ function readField(field: ValueField, text: string): Fault | { readonly value: J
   return "fault" in fitted ? { fault: `This does not fit: ${fitted.fault}.` } : read;
 }
 
-type Reader = (text: string, field: ValueField) => Fault | { readonly value: Json };
+type Reader = (text: string, field: ValueField) => FormProblem | { readonly value: Json };
 
 /** Converts text by the type of its field; the rest of the schema is checked later. */
 function readTyped(text: string, { schema }: ValueField): ReturnType<Reader> {
@@ -151,7 +151,7 @@ export function fieldHint(field: ValueField, isListed = false): string | undefin
     return isListed ? undefined : `${kind === "several" ? "numbers" : "a number"}, or your own words`;
   const empty =
     initial !== undefined
-      ? `empty: ${shownValue(field, initial)}`
+      ? `empty: ${valueText(field, initial)}`
       : isRequired
         ? undefined
         : "empty: leave it out";
@@ -162,7 +162,7 @@ export function fieldHint(field: ValueField, isListed = false): string | undefin
 
 const HINTS = { text: undefined, number: "a number", boolean: "yes or no", json: "JSON" } as const;
 
-function shownValue({ options }: ValueField, value: Json): string {
+function valueText({ options }: ValueField, value: Json): string {
   const shown = (each: Json): string =>
     options.find((option) => option.value === each)?.label ??
     (typeof each === "string" ? each : JSON.stringify(each));
@@ -202,17 +202,17 @@ export function valueFields(schema: JsonSchema): readonly ValueField[] {
   if (type !== "object" && !isRecord(properties)) return [fieldOf(undefined, schema, true)];
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
   return Object.entries(isRecord(properties) ? properties : {}).map(([name, property]) =>
-    fieldOf(name, within(schema, isRecord(property) ? property : {}), needed.includes(name)),
+    fieldOf(name, withDefinitions(schema, isRecord(property) ? property : {}), needed.includes(name)),
   );
 }
 
 /** The schema of a property on its own, including the definitions it refers to. */
-function within({ $defs, definitions }: JsonSchema, { $ref, ...own }: JsonSchema): JsonSchema {
-  const [, place, name] = /^#\/(\$defs|definitions)\/([^/~%]+)$/.exec(String($ref)) ?? [];
-  const named = place === "$defs" ? $defs : definitions;
+function withDefinitions({ $defs, definitions }: JsonSchema, { $ref, ...own }: JsonSchema): JsonSchema {
+  const [, keyword, name] = /^#\/(\$defs|definitions)\/([^/~%]+)$/.exec(String($ref)) ?? [];
+  const named = keyword === "$defs" ? $defs : definitions;
   const target = name === undefined || !isRecord(named) ? undefined : ownValue(named, name);
-  const kept = isRecord(target) ? target : defined({ $ref });
-  return { ...defined({ $defs, definitions }), ...kept, ...own };
+  const definition = isRecord(target) ? target : defined({ $ref });
+  return { ...defined({ $defs, definitions }), ...definition, ...own };
 }
 
 function fieldOf(name: string | undefined, schema: JsonSchema, isRequired: boolean): ValueField {

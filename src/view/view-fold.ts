@@ -66,8 +66,8 @@ export class ViewFold {
   #run: RunView | undefined;
   #lastRun: RunView | undefined;
   /** True while a run's required command keeps it from ending. */
-  #isHeld = false;
-  /** The steps of the run, and the place of its first item. */
+  #isCheckingUntil = false;
+  /** The steps of the run, and the position of its first item. */
   #trace = new SessionTrace();
   #firstItem = 0;
   readonly #evidence = new EvidenceFold();
@@ -79,13 +79,13 @@ export class ViewFold {
   #plan: string | undefined;
   #jobs: readonly JobView[] = [];
   /** Time of each job's last report. */
-  readonly #heardOf = new Map<string, number>();
+  readonly #reportedAt = new Map<string, number>();
   #context: SessionView["context"];
   readonly #scopes = new Scopes();
   readonly #spent = new SpendingTally();
   #spentBefore = NO_SPENDING;
   /** Texts for the model about commands already shown. */
-  readonly #told = new Set<string>();
+  readonly #shownTexts = new Set<string>();
   #view: SessionView | undefined;
   #restChanged = false;
 
@@ -114,8 +114,8 @@ export class ViewFold {
     const closed = this.#host.questions.filter(({ callId }) => !open.has(callId));
     const wasStopping = this.#host.state === "stopping";
     this.#host = host;
-    if (this.#isHeld && host.state === "idle") {
-      this.#isHeld = false;
+    if (this.#isCheckingUntil && host.state === "idle") {
+      this.#isCheckingUntil = false;
       // Its run already has an end, from before the command.
       if (wasStopping) this.fail({ stopReason: "aborted" });
       this.#run = undefined;
@@ -140,15 +140,15 @@ export class ViewFold {
     this.#evidence.add(event);
     const published = this.#scopes.published(event);
     if (published.type === "subagent") this.#main.apply(published);
-    else this.#own(published);
+    else this.#applyPublished(published);
   }
 
-  #own(event: AgentEvent): void {
+  #applyPublished(event: AgentEvent): void {
     this.#progress(event);
     this.#trace.apply(event);
     if (this.#run !== undefined && "time" in event && event.type !== "run_resume")
       this.#lastTime = event.time;
-    this.#remark(event);
+    this.#addNoticeOf(event);
     switch (event.type) {
       case "run_start":
       case "run_resume":
@@ -157,19 +157,19 @@ export class ViewFold {
         return this.#wasShown(event) ? undefined : this.#main.apply(event);
       case "tool_result":
         this.#main.apply(event);
-        return this.#facts(event);
+        return this.#applyMetadata(event);
       case "run_end":
         return this.#end(event);
       case "compaction":
         return this.#compaction(event);
       case "note":
-        return this.#note(event);
+        return this.#addNote(event);
       default:
         this.#main.apply(event);
     }
   }
 
-  #remark(event: AgentEvent): void {
+  #addNoticeOf(event: AgentEvent): void {
     const notice = noticeOf(event);
     if (notice !== undefined && "id" in event && "time" in event) this.#notice(event.id, event.time, notice);
     else if (notice !== undefined) this.notice(notice);
@@ -178,7 +178,7 @@ export class ViewFold {
   /** True for messages already shown: the note of a shared command, and messages inside a pattern. */
   #wasShown({ source, message, scope }: UserEntry): boolean {
     if (scope !== undefined) return true;
-    return source !== "input" && this.#told.delete(textOf(message.content));
+    return source !== "input" && this.#shownTexts.delete(textOf(message.content));
   }
 
   #compaction({ id, time, tokensBefore, tokensAfter, method }: CompactionEntry): void {
@@ -187,18 +187,18 @@ export class ViewFold {
     this.#changed();
   }
 
-  #note(entry: NoteEntry): void {
+  #addNote(entry: NoteEntry): void {
     const round = parseUntilNote(entry);
-    if (round !== undefined) return this.#round(entry, round);
+    if (round !== undefined) return this.#addRound(entry, round);
     const note = parseShellNote(entry);
     if (note === undefined) return;
     this.#main.list.add({ id: entry.id, time: entry.time, type: "shell", ...note });
-    if (note.shared) this.#told.add(sharedText(note));
+    if (note.shared) this.#shownTexts.add(sharedText(note));
   }
 
-  /** Tells the model what the call of the command already shows. */
-  #round({ id, time }: NoteEntry, round: UntilNote): void {
-    if (round.told !== undefined) this.#told.add(round.told);
+  /** The notice of a round. Its text for the model is not shown again: the call of the command shows it. */
+  #addRound({ id, time }: NoteEntry, round: UntilNote): void {
+    if (round.told !== undefined) this.#shownTexts.add(round.told);
     const { evidence } = this.#evidence;
     const ended = this.#main.list.items.findLastIndex(({ type }) => type === "run_end");
     if (ended !== -1) this.#main.list.change<RunEndItem>(ended, { evidence });
@@ -212,7 +212,7 @@ export class ViewFold {
     const before = type === "run_resume" ? (this.#run ?? this.#lastRun) : undefined;
     const workedMs = before === undefined ? 0 : Math.max(0, this.#lastTime - before.startedAt);
     const { turn = 0, outputTokens = 0 } = before ?? {};
-    this.#isHeld = false;
+    this.#isCheckingUntil = false;
     this.#run = { startedAt: time - workedMs, turn, outputTokens, phase: "waiting" };
     this.#answeredTokens = outputTokens;
     if (before === undefined) {
@@ -223,7 +223,7 @@ export class ViewFold {
     this.#changed();
   }
 
-  /** Ends a run that has no entry for its end. */
+  /** Ends a run that recorded no end. */
   fail({ stopReason, error }: Pick<Outcome, "stopReason" | "error">): void {
     // There was nothing to do: a command, or a refused message.
     if (error === undefined && this.#run === undefined) return;
@@ -231,7 +231,7 @@ export class ViewFold {
     this.#end({ id, time: Date.now(), stopReason, error });
   }
 
-  /** Ends a run that has no end in the journal and whose process is gone. */
+  /** Ends a run without a recorded end whose process is gone. */
   leaveRun(): void {
     if (this.#run === undefined) return;
     const id = `left_${this.#main.list.items.length}`;
@@ -270,27 +270,27 @@ export class ViewFold {
       until !== undefined &&
       state === "running"
     ) {
-      this.#isHeld = this.#lastRun !== undefined;
+      this.#isCheckingUntil = this.#lastRun !== undefined;
       this.#run = this.#lastRun;
     }
     const run = this.#run;
     if (run === undefined) return;
     switch (event.type) {
       case "turn_start":
-        return this.#runs({ ...run, turn: event.iteration, phase: "waiting" });
+        return this.#setRun({ ...run, turn: event.iteration, phase: "waiting" });
       case "thinking_delta":
-        return this.#writes(run, "thinking", event.text);
+        return this.#addOutput(run, "thinking", event.text);
       case "text_delta":
-        return this.#writes(run, "answering", event.text);
+        return this.#addOutput(run, "answering", event.text);
       case "tool_call_delta":
-        return this.#writes(run, "answering", event.json);
+        return this.#addOutput(run, "answering", event.json);
       case "retry": {
         const { attempt, delayMs, error } = event;
         const retry = { attempt, until: event.time + delayMs, reason: error.message };
-        return this.#runs({ ...run, retry, phase: "waiting", outputTokens: this.#answeredTokens });
+        return this.#setRun({ ...run, retry, phase: "waiting", outputTokens: this.#answeredTokens });
       }
       case "compaction_start":
-        return this.#runs({ ...run, phase: "compacting" });
+        return this.#setRun({ ...run, phase: "compacting" });
       case "assistant_message": {
         this.#answeredTokens += event.usage.outputTokens;
         const { retry: _over, ...rest } = run;
@@ -303,11 +303,11 @@ export class ViewFold {
     }
   }
 
-  #writes({ retry: _over, ...run }: RunView, phase: RunView["phase"], text: string): void {
-    this.#runs({ ...run, phase, outputTokens: run.outputTokens + estimateTokens(text) });
+  #addOutput({ retry: _over, ...run }: RunView, phase: RunView["phase"], text: string): void {
+    this.#setRun({ ...run, phase, outputTokens: run.outputTokens + estimateTokens(text) });
   }
 
-  #runs(run: RunView): void {
+  #setRun(run: RunView): void {
     this.#run = run;
     this.#changed();
   }
@@ -316,7 +316,7 @@ export class ViewFold {
     if (inputTokens > 0) this.#context = contextOf(inputTokens + outputTokens, this.#host.windowTokens);
   }
 
-  #facts({ name, metadata = {}, callId, time }: ToolResultEntry): void {
+  #applyMetadata({ name, metadata = {}, callId, time }: ToolResultEntry): void {
     const { todos, plan, jobId } = metadata;
     if (name === PLAN_TOOL && typeof plan === "string") {
       this.#plan = plan;
@@ -327,14 +327,14 @@ export class ViewFold {
       this.#changed();
     }
     if (typeof jobId !== "string") return;
-    this.#heardOf.set(jobId, time);
+    this.#reportedAt.set(jobId, time);
     this.#job(jobId, metadata, callId);
   }
 
   /** Marks jobs as ended that were last reported before a moment. */
   endJobs(before: number): void {
     this.#jobs = this.#jobs.map((job) =>
-      job.state === "running" && (this.#heardOf.get(job.id) ?? 0) < before
+      job.state === "running" && (this.#reportedAt.get(job.id) ?? 0) < before
         ? { ...job, state: "ended", exitCode: null }
         : job,
     );

@@ -167,7 +167,7 @@ test("settings of gemini: names of tools and commands in TOML", async () => {
     permissions: { allow: ["Bash(git status:*)"], deny: ["write"] },
     mcpServers: {
       a: { type: "http", url: "https://a.example" },
-      b: { type: "sse", url: "https://b.example", headers: { X: "1" } },
+      b: { type: "http", url: "https://b.example", headers: { X: "1" } },
     },
   });
   expect(read(".config/nano-agent/commands/git/log.md")).toBe(

@@ -75,7 +75,7 @@ test("a project moves the conversation nowhere and tells the model nothing until
     [],
   );
   expect(stderr).toContain(
-    "nano-agent.json: model, pattern, extraTools, systemPrompt, appendSystemPrompt, compaction, providers.theirs, network. See",
+    "nano-agent.json: model, pattern, extraTools, systemPrompt, appendSystemPrompt, compaction, providers.theirs, network.maxRetries. See",
   );
 });
 

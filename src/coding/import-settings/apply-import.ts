@@ -48,7 +48,7 @@ export async function applyImport(
       return after;
     });
   for (const item of items.filter((each): each is FileItem => "to" in each)) {
-    const why = copied(item, configFolder);
+    const why = copyItem(item, configFolder);
     if (why === undefined) taken.push(item);
     else skipped.push({ item, why });
   }
@@ -70,12 +70,12 @@ function editFor(item: Setting, config: ConfigFile): Edit | string {
       : [["hooks", item.event], config.hooks?.[item.event], item.group];
   if (list === undefined) return { path, value: [value] };
   if (!Array.isArray(list)) return `${path.join(".")} of your settings is not a list`;
-  const isThere = list.some((each) => canonicalJson(each) === canonicalJson(value));
-  return isThere ? "it is there already" : { path: [...path, -1], value };
+  const exists = list.some((each) => canonicalJson(each) === canonicalJson(value));
+  return exists ? "it is there already" : { path: [...path, -1], value };
 }
 
 /** Copies a file or folder, except its links. Returns the reason if that fails. */
-function copied({ from, to, text }: FileItem, configFolder: string): string | undefined {
+function copyItem({ from, to, text }: FileItem, configFolder: string): string | undefined {
   const target = join(configFolder, to);
   if (existsSync(target)) return `there is one already: ${target}`;
   try {

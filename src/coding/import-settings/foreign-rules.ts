@@ -112,17 +112,7 @@ function isAction(action: unknown): action is RuleAction {
   return action === "allow" || action === "ask" || action === "deny";
 }
 
-const OWN_TOOLS: ReadonlySet<string> = new Set([
-  "bash",
-  "read",
-  "write",
-  "edit",
-  "glob",
-  "grep",
-  "task",
-  "skill",
-  "*",
-]);
+const OWN_TOOLS: ReadonlySet<string> = new Set("bash read write edit glob grep task skill *".split(" "));
 const SAME_TOOLS: { readonly [name: string]: string | undefined } = {
   webfetch: "web_fetch",
   todowrite: "todo",

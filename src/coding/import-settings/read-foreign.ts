@@ -15,19 +15,19 @@ import { parseConfigText } from "../settings/parse-config.ts";
 import { commandsOf, readCodexRules, readOpenCodeRules } from "./foreign-rules.ts";
 import type { ImportItem, ImportPlan, ImportSource, PlanBuilder } from "./import-plan.ts";
 
-interface ForeignPlace {
+interface ForeignSource {
   readonly home: string;
   readonly environment: Environment;
 }
 
 /** Sorts another agent's settings into those that can be imported and those that cannot. Reads only. */
-export async function readForeign(source: ImportSource, place: ForeignPlace): Promise<ImportPlan> {
+export async function readForeign(source: ImportSource, place: ForeignSource): Promise<ImportPlan> {
   const plan: PlanBuilder = { items: [], left: [], notes: [] };
   await READERS[source](place, plan);
   return plan;
 }
 
-type Reader = (place: ForeignPlace, plan: PlanBuilder) => void | Promise<void>;
+type Reader = (place: ForeignSource, plan: PlanBuilder) => void | Promise<void>;
 
 const READERS: { readonly [S in ImportSource]: Reader } = {
   claude: readClaude,
@@ -37,17 +37,17 @@ const READERS: { readonly [S in ImportSource]: Reader } = {
 };
 
 const HOOKS_OFF = "they are switched off there";
-const ONLY_SOME = "here a server has all its tools; name those it must not have under permissions, deny";
-const SAY_THE_MODE = "say it for each run with --permission-mode, or set permissionMode";
+const TOOLS_HINT = "here a server has all its tools; name those it must not have under permissions, deny";
+const MODE_HINT = "say it for each run with --permission-mode, or set permissionMode";
 const NO_PLUGINS = "plugins of other agents are not loaded; see docs/extensions.md";
-const UNDER_PROVIDERS = 'name them under "providers"';
+const PROVIDERS_HINT = 'name them under "providers"';
 
-function folderOf({ home, environment }: ForeignPlace, name: string, below: string): string {
+function folderOf({ home, environment }: ForeignSource, name: string, below: string): string {
   const value = variable(environment, name);
   return value !== undefined && isAbsolute(value) ? value : join(home, below);
 }
 
-function readClaude(place: ForeignPlace, plan: PlanBuilder): void {
+function readClaude(place: ForeignSource, plan: PlanBuilder): void {
   const folder = folderOf(place, "CLAUDE_CONFIG_DIR", ".claude");
   const file = new ForeignFile(join(folder, "settings.json"), plan);
   const settings = file.json() ?? {};
@@ -55,9 +55,9 @@ function readClaude(place: ForeignPlace, plan: PlanBuilder): void {
   if (isRecord(permissions)) {
     for (const action of ["allow", "ask", "deny"] as const) file.addRules(permissions[action], action);
     file.addMode(permissions["defaultMode"]);
-    file.leaveSettings(permissions, { additionalDirectories: "name them with --add-dir" });
+    file.skipSettings(permissions, { additionalDirectories: "name them with --add-dir" });
   }
-  if (hooks !== undefined && disableAllHooks === true) file.leave("hooks", HOOKS_OFF);
+  if (hooks !== undefined && disableAllHooks === true) file.skip("hooks", HOOKS_OFF);
   else file.addHooks(hooks);
   file.addModel(settings["model"], "anthropic");
   const reasons = {
@@ -66,61 +66,43 @@ function readClaude(place: ForeignPlace, plan: PlanBuilder): void {
     statusLine: "an extension can show a text there: agent.status()",
     enabledPlugins: "plugins of other agents are not loaded",
   };
-  file.leaveOthers(settings, reasons, ["permissions", "hooks", "disableAllHooks", "model"]);
+  file.skipOthers(settings, reasons, ["permissions", "hooks", "disableAllHooks", "model"]);
   const main = new ForeignFile(join(place.home, ".claude.json"), plan);
   const { mcpServers, projects } = main.json() ?? {};
   main.addServers(mcpServers);
   for (const [path, project] of recordsIn(projects))
     for (const [name] of recordsIn(project["mcpServers"]))
-      main.leave(`MCP server ${name} of ${path}`, "add it in that folder with nano-agent mcp add --project");
+      main.skip(`MCP server ${name} of ${path}`, "add it in that folder with nano-agent mcp add --project");
   for (const [kind, what] of Object.entries({ commands: "commands", agents: "subagents", skills: "skills" }))
     if (existsSync(join(place.home, ".claude", kind)))
       plan.notes.push(`The ${what} of ~/.claude/${kind} are used where they are.`);
 }
 
-async function readCodex(place: ForeignPlace, plan: PlanBuilder): Promise<void> {
+async function readCodex(place: ForeignSource, plan: PlanBuilder): Promise<void> {
   const folder = folderOf(place, "CODEX_HOME", ".codex");
   const file = new ForeignFile(join(folder, "config.toml"), plan);
   const config = (await file.toml()) ?? {};
-  for (const [name, server] of recordsIn(config["mcp_servers"])) {
-    const { command, args, env, cwd, url, http_headers: headers, bearer_token_env_var: token } = server;
-    const authorization = typeof token === "string" ? { Authorization: `Bearer \${${token}}` } : {};
-    const remote = {
-      type: "http",
-      url,
-      headers: { ...(isRecord(headers) ? headers : {}), ...authorization },
-    };
-    denyTools(name, server["disabled_tools"], file);
-    file.leaveSettings(server, { enabled_tools: ONLY_SOME });
-    file.addServer(name, url === undefined ? { command, args, env, cwd } : remote, server);
-  }
+  file.addServers(config["mcp_servers"]);
   file.addHooks(config["hooks"]);
   const hookFile = new ForeignFile(join(folder, "hooks.json"), plan);
   hookFile.addHooks(hookFile.json()?.["hooks"]);
   addCodexModel(config, file);
   const reasons = {
-    model_providers: UNDER_PROVIDERS,
-    approval_policy: SAY_THE_MODE,
+    model_providers: PROVIDERS_HINT,
+    approval_policy: MODE_HINT,
     sandbox_mode: 'set "sandbox": { "mode": "on" }',
     notify: "write a hook for Stop or Notification",
     profiles: "there are none here",
   };
   const read = ["mcp_servers", "hooks", "model", "model_provider", "model_reasoning_effort"];
-  file.leaveOthers(config, reasons, read);
+  file.skipOthers(config, reasons, read);
   for (const name of filesOf(join(folder, "rules")))
     addCodexRules(new ForeignFile(join(folder, "rules", name), plan));
   addMarkdown(join(folder, "prompts"), "command", plan);
   addSkills(join(folder, "skills"), plan);
 }
 
-/** Tools that a server has switched off there are denied here. */
-function denyTools(server: string, tools: unknown, file: ForeignFile): void {
-  const part = serverParts([server]).get(server) ?? server;
-  const rules = listed(tools).map((tool) => mcpNames(part, [tool]).get(tool) ?? tool);
-  file.addRules(rules, "deny");
-}
-
-function listed(value: unknown): readonly string[] {
+function stringsIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
@@ -128,7 +110,7 @@ function listed(value: unknown): readonly string[] {
 function addCodexModel(config: Fields, file: ForeignFile): void {
   const { model, model_provider: provider = "openai", model_reasoning_effort: effort } = config;
   const end = EFFORTS.some((each) => each === effort) ? `:${String(effort)}` : "";
-  if (provider !== "openai") file.leaveSettings(config, { model: OTHER_MODEL });
+  if (provider !== "openai") file.skipSettings(config, { model: OTHER_MODEL });
   else file.addModel(typeof model === "string" ? `${model}${end}` : model, provider);
 }
 
@@ -137,38 +119,31 @@ function addCodexRules(file: ForeignFile): void {
   for (const rule of rules) {
     const { action, words } = rule;
     const patterns = commandsOf(rule)?.map((command) => `Bash(${command}:*)`);
-    if (patterns === undefined)
-      file.leave(`${action}: ${words.join(" ")}`, "it stands for too many commands");
+    if (patterns === undefined) file.skip(`${action}: ${words.join(" ")}`, "it stands for too many commands");
     else file.addRules(patterns, action);
   }
   for (const line of unread)
-    file.leave(
+    file.skip(
       `line ${line}`,
       "it is not a prefix_rule of plain words; write it as bash(…) under permissions",
     );
 }
 
-async function readGemini({ home }: ForeignPlace, plan: PlanBuilder): Promise<void> {
+async function readGemini({ home }: ForeignSource, plan: PlanBuilder): Promise<void> {
   const folder = join(home, ".gemini");
   const file = new ForeignFile(join(folder, "settings.json"), plan);
   const settings = file.json() ?? {};
   addGeminiRules(settings, file);
   const { allowed, excluded } = isRecord(settings["mcp"]) ? settings["mcp"] : {};
-  for (const [name, server] of recordsIn(settings["mcpServers"])) {
-    const { command, args, env, cwd, url, httpUrl, headers } = server;
-    const isOff =
-      listed(excluded).includes(name) || (Array.isArray(allowed) && !listed(allowed).includes(name));
-    if (!isOff) denyTools(name, server["excludeTools"], file);
-    if (!isOff) file.leaveSettings(server, { includeTools: ONLY_SOME });
-    const remote = httpUrl === undefined ? { type: "sse", url } : { type: "http", url: httpUrl };
-    const isRemote = httpUrl !== undefined || url !== undefined;
-    const definition = isRemote ? { ...remote, headers } : { command, args, env, cwd };
-    file.addServer(name, definition, { enabled: !isOff });
-  }
+  file.addServers(
+    settings["mcpServers"],
+    (name) =>
+      stringsIn(excluded).includes(name) || (Array.isArray(allowed) && !stringsIn(allowed).includes(name)),
+  );
   addGeminiHooks(settings, file, plan);
   const { model } = settings;
   file.addModel(isRecord(model) ? model["name"] : model, "google");
-  file.leaveOthers(settings, { approvalMode: SAY_THE_MODE }, GEMINI_SETTINGS);
+  file.skipOthers(settings, { approvalMode: MODE_HINT }, GEMINI_SETTINGS);
   for (const path of filesOf(join(folder, "commands"), ".toml"))
     await addGeminiCommand(path, new ForeignFile(join(folder, "commands", path), plan));
   addSkills(join(folder, "skills"), plan);
@@ -191,14 +166,14 @@ const GEMINI_EVENTS: { readonly [event: string]: HookEvent | undefined } = {
 function addGeminiHooks({ hooks, hooksConfig }: Fields, file: ForeignFile, plan: PlanBuilder): void {
   if (!isRecord(hooks)) return;
   const { enabled, disabled } = isRecord(hooksConfig) ? hooksConfig : hooks;
-  if (enabled === false) return file.leave("hooks", HOOKS_OFF);
+  if (enabled === false) return file.skip("hooks", HOOKS_OFF);
   const off: ReadonlySet<unknown> = new Set(Array.isArray(disabled) ? disabled : []);
   const before = plan.items.length;
   for (const [name, groups] of Object.entries(hooks)) {
     const event = ownValue(GEMINI_EVENTS, name);
     if (!Array.isArray(groups) || name === "disabled") continue;
-    if (event === undefined) file.leave(`hooks.${name}`, "there is no such event here");
-    else file.addHooks({ [event]: groups.map((group: unknown) => ownGroup(group, off)) }, isGeminiName);
+    if (event === undefined) file.skip(`hooks.${name}`, "there is no such event here");
+    else file.addHooks({ [event]: groups.map((group: unknown) => toOwnGroup(group, off)) }, isGeminiName);
   }
   if (plan.items.length > before)
     plan.notes.push(
@@ -210,7 +185,7 @@ function isGeminiName(name: string): boolean {
   return ownValue(GEMINI_TOOLS, name) !== undefined && /^[a-z]/.test(name);
 }
 
-function ownGroup(group: unknown, off: ReadonlySet<unknown>): unknown {
+function toOwnGroup(group: unknown, off: ReadonlySet<unknown>): unknown {
   if (!isRecord(group) || !Array.isArray(group["hooks"])) return group;
   const hooks = (group["hooks"] as readonly unknown[]).flatMap((hook) => {
     if (!isRecord(hook)) return [hook];
@@ -231,9 +206,9 @@ function addGeminiRules(settings: Fields, file: ForeignFile): void {
     for (const given of Array.isArray(list) ? (list as readonly unknown[]) : []) {
       const read = geminiRule(String(given), action);
       if ("rule" in read) file.addRules([read.rule], action);
-      else file.leave(`${action}: ${String(given)}`, read.why);
+      else file.skip(`${action}: ${String(given)}`, read.why);
     }
-  file.leaveSettings(tools, { core: "name what it leaves out under permissions, deny" });
+  file.skipSettings(tools, { core: "name what it leaves out under permissions, deny" });
 }
 
 /** Gemini's tool names and commands: prefixes there, patterns here. */
@@ -271,9 +246,9 @@ async function addGeminiCommand(path: string, file: ForeignFile): Promise<void> 
   const { prompt, description } = fields;
   const place = path.slice(0, -".toml".length);
   const name = place.replaceAll(/[\\/]/g, ":");
-  if (typeof prompt !== "string") return file.leave(`/${name}`, "it has no prompt");
+  if (typeof prompt !== "string") return file.skip(`/${name}`, "it has no prompt");
   if (/!\{[^}]*\{\{args\}\}/.test(prompt) || /!\{[^}]*`/.test(prompt))
-    return file.leave(`/${name}`, "it puts arguments (or backticks) into a command, which is not done here");
+    return file.skip(`/${name}`, "it puts arguments (or backticks) into a command, which is not done here");
   const body = prompt
     .replaceAll(/!\{([^{}]*)\}/g, (_all, command: string) => `!\`${command}\``)
     .replaceAll(/@\{([^{}\s]*)\}/g, (_all, mentioned: string) => `@${mentioned}`)
@@ -284,7 +259,7 @@ async function addGeminiCommand(path: string, file: ForeignFile): Promise<void> 
   file.add({ kind: "command", name, to, text: `${head}${body.trim()}\n`, does: `/${name}` });
 }
 
-function readOpenCode(place: ForeignPlace, plan: PlanBuilder): void {
+function readOpenCode(place: ForeignSource, plan: PlanBuilder): void {
   const folder = join(folderOf(place, "XDG_CONFIG_HOME", ".config"), "opencode");
   for (const name of ["opencode.json", "opencode.jsonc", "config.json"]) {
     const file = new ForeignFile(join(folder, name), plan);
@@ -296,23 +271,18 @@ function readOpenCode(place: ForeignPlace, plan: PlanBuilder): void {
   for (const name of ["skill", "skills"]) addSkills(join(folder, name), plan);
   for (const name of ["plugin", "plugins"])
     for (const path of filesOf(join(folder, name)))
-      new ForeignFile(join(folder, name, path), plan).leave("plugin", NO_PLUGINS);
+      new ForeignFile(join(folder, name, path), plan).skip("plugin", NO_PLUGINS);
 }
 
 function readOpenCodeConfig(config: Fields, file: ForeignFile): void {
   const { mcp, command } = config;
   for (const read of readOpenCodeRules(config))
     if ("rules" in read) file.addRules(read.rules, read.action);
-    else file.leave(read.what, read.why);
-  for (const [name, server] of recordsIn(mcp)) {
-    const { type, command: words, environment: env, url, headers } = server;
-    const [first, ...args] = Array.isArray(words) ? (words as readonly unknown[]) : [];
-    const definition = type === "remote" ? { type: "http", url, headers } : { command: first, args, env };
-    file.addServer(name, definition, server);
-  }
+    else file.skip(read.what, read.why);
+  file.addServers(mcp);
   for (const [name, value] of recordsIn(command))
     if (!/^[\p{L}\p{N}_][\p{L}\p{N}_:/-]*$/u.test(name))
-      file.leave(`command ${JSON.stringify(name)}`, "use letters, digits, - and _ for a command");
+      file.skip(`command ${JSON.stringify(name)}`, "use letters, digits, - and _ for a command");
     else if (typeof value["template"] === "string") {
       const fields = ["description", "agent", "model"].flatMap((key) =>
         typeof value[key] === "string" ? [`${key}: ${JSON.stringify(value[key])}\n`] : [],
@@ -322,11 +292,11 @@ function readOpenCodeConfig(config: Fields, file: ForeignFile): void {
     }
   file.addModel(config["model"]);
   const reasons = {
-    provider: UNDER_PROVIDERS,
+    provider: PROVIDERS_HINT,
     plugin: NO_PLUGINS,
     agent: "write each as a file in ~/.config/nano-agent/agents/",
   };
-  file.leaveOthers(config, reasons, ["permission", "tools", "mcp", "command", "model"]);
+  file.skipOthers(config, reasons, ["permission", "tools", "mcp", "command", "model"]);
 }
 
 const MAX_BYTES = 5_000_000;
@@ -334,7 +304,7 @@ const MAX_FILES = 500;
 
 const OTHER_MODEL = 'choose one with --model or "model" in your settings: names are provider/id here';
 
-/** Another agent's file, and how its settings enter a plan. */
+/** Another agent's file, and the conversion of its settings into a plan. */
 class ForeignFile {
   readonly path: string;
   readonly #plan: PlanBuilder;
@@ -344,7 +314,7 @@ class ForeignFile {
     this.#plan = plan;
   }
 
-  leave(what: string, why: string): void {
+  skip(what: string, why: string): void {
     this.#plan.left.push({ from: this.path, what, why });
   }
 
@@ -357,7 +327,7 @@ class ForeignFile {
     const file = readTextFile(this.path, { maxBytes: MAX_BYTES });
     if (file === undefined) return undefined;
     if ("text" in file) return file.text;
-    this.leave("the whole file", file.fault);
+    this.skip("the whole file", file.fault);
     return undefined;
   }
 
@@ -365,9 +335,9 @@ class ForeignFile {
     const text = this.text();
     if (text === undefined) return undefined;
     const parsed = parseConfigText(text);
-    if ("fault" in parsed) this.leave(`line ${parsed.line}`, parsed.fault);
+    if ("fault" in parsed) this.skip(`line ${parsed.line}`, parsed.fault);
     else if (isRecord(parsed.value)) return parsed.value;
-    else this.leave("the whole file", "it is not an object");
+    else this.skip("the whole file", "it is not an object");
     return undefined;
   }
 
@@ -378,7 +348,7 @@ class ForeignFile {
     try {
       return parse(text);
     } catch (error) {
-      this.leave("the whole file", `it is not TOML: ${errorMessage(error).split("\n", 1)[0] ?? ""}`);
+      this.skip("the whole file", `it is not TOML: ${errorMessage(error).split("\n", 1)[0] ?? ""}`);
       return undefined;
     }
   }
@@ -390,7 +360,7 @@ class ForeignFile {
     // Aliases (`opus`) and names with unknown providers are dropped.
     if (typeof value === "string" && typeof name === "string" && isModelName(value))
       this.add({ kind: "setting", key: "model", value, does: `model: ${value}` });
-    else this.leave(`model: ${JSON.stringify(name)}`, OTHER_MODEL);
+    else this.skip(`model: ${JSON.stringify(name)}`, OTHER_MODEL);
   }
 
   /** Adds the initial permission mode if it is one of ours and does not bypass permissions. */
@@ -398,11 +368,11 @@ class ForeignFile {
     if (mode === undefined) return;
     const value = PERMISSION_MODES.find((each) => each === mode);
     if (value === undefined || value === "bypassPermissions")
-      this.leave(`defaultMode: ${JSON.stringify(mode)}`, "say it for each run with --permission-mode");
+      this.skip(`defaultMode: ${JSON.stringify(mode)}`, "say it for each run with --permission-mode");
     else this.add({ kind: "setting", key: "permissionMode", value, does: `permissionMode: ${value}` });
   }
 
-  /** Adds permission rules, leaving out those that cannot be read or name a tool that does not exist here. */
+  /** Adds permission rules; skips those that cannot be read or name a tool that does not exist here. */
   addRules(rules: unknown, action: RuleAction): void {
     for (const rule of Array.isArray(rules) ? (rules as readonly unknown[]) : []) {
       if (typeof rule !== "string") continue;
@@ -411,14 +381,14 @@ class ForeignFile {
       try {
         parseRule(rule, action);
         if (isKnown) this.add({ kind: "rule", action, rule, does: `${action}: ${rule}` });
-        else this.leave(`permissions.${action}: ${rule}`, `there is no tool ${name} here`);
+        else this.skip(`permissions.${action}: ${rule}`, `there is no tool ${name} here`);
       } catch (error) {
-        this.leave(`permissions.${action}: ${rule}`, errorMessage(error));
+        this.skip(`permissions.${action}: ${rule}`, errorMessage(error));
       }
     }
   }
 
-  /** Adds command hooks and leaves out others. `isPeers` knows the tool names their scripts get. */
+  /** Adds command hooks; skips others. `isPeers` knows the tool names their scripts get. */
   addHooks(hooks: unknown, isPeers: (name: string) => boolean = isPeerName): void {
     if (hooks === undefined) return;
     const { hooks: commands, problems } = readHooks(hooks, "hooks");
@@ -431,42 +401,62 @@ class ForeignFile {
       const forWhat = matcher === undefined ? "" : ` for ${matcher}`;
       this.add({ kind: "hook", event, group, does: `${event}${forWhat}: ${command}` });
     }
-    for (const problem of problems) this.leave("hooks", problem.replace(/^hooks: /, ""));
+    for (const problem of problems) this.skip("hooks", problem.replace(/^hooks: /, ""));
   }
 
-  /** Adds an MCP server unless it is switched off or unusable. */
-  addServer(name: string, given: Fields, { enabled }: Fields = {}): void {
-    const definition = defined(given) as { readonly [key: string]: Json };
+  /** Adds the MCP servers that are usable and not switched off; tools switched off there are denied here. */
+  addServers(servers: unknown, isOff: (name: string) => boolean = () => false): void {
+    for (const [name, server] of Object.entries(isRecord(servers) ? servers : {})) {
+      const what = `MCP server ${name}`;
+      if (!isRecord(server)) this.skip(what, "it is not an object");
+      else if (server["enabled"] === false || server["disabled"] === true || isOff(name))
+        this.skip(what, "it is switched off there");
+      else this.#addServer(name, server);
+    }
+  }
+
+  #addServer(name: string, server: Fields): void {
+    const part = serverParts([name]).get(name) ?? name;
+    const denied = stringsIn(server["disabled_tools"] ?? server["excludeTools"]);
+    this.addRules([...mcpNames(part, denied).values()], "deny");
+    this.skipSettings(server, { enabled_tools: TOOLS_HINT, includeTools: TOOLS_HINT });
+    const definition = defined(ownServer(server)) as { readonly [key: string]: Json };
     // Variables may be set later or elsewhere, so only the form of the definition is checked.
     const parsed = parseServer(name, definition, { source: this.path, variables: {} });
-    if (enabled === false) return this.leave(`MCP server ${name}`, "it is switched off there");
     if (!parsed.ok && !/variable/.test(parsed.fault))
-      return this.leave(`MCP server ${name}`, `it ${parsed.fault}`);
+      return this.skip(`MCP server ${name}`, `it ${parsed.fault}`);
     const { command, args, url } = definition;
     const words = [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === "string");
     const does = words.length > 0 ? `starts ${words.join(" ")}` : `connects to ${String(url)}`;
     this.add({ kind: "mcp_server", name, definition, does });
   }
 
-  addServers(servers: unknown): void {
-    for (const [name, server] of Object.entries(isRecord(servers) ? servers : {}))
-      if (isRecord(server)) this.addServer(name, server);
-      else this.leave(`MCP server ${name}`, "it is not an object");
-  }
-
   /** Reports settings that this agent expresses differently. */
-  leaveSettings(fields: Fields, reasons: { readonly [key: string]: string }): void {
-    for (const [key, why] of Object.entries(reasons)) if (fields[key] !== undefined) this.leave(key, why);
+  skipSettings(fields: Fields, reasons: { readonly [key: string]: string }): void {
+    for (const [key, why] of Object.entries(reasons)) if (fields[key] !== undefined) this.skip(key, why);
   }
 
-  /** The same for all settings of a file; also names those neither in `read` nor in `reasons`. */
-  leaveOthers(fields: Fields, reasons: { readonly [key: string]: string }, read: readonly string[]): void {
-    this.leaveSettings(fields, reasons);
+  /** The same for all settings of a file; also reports those neither in `read` nor in `reasons`. */
+  skipOthers(fields: Fields, reasons: { readonly [key: string]: string }, read: readonly string[]): void {
+    this.skipSettings(fields, reasons);
     const others = Object.keys(fields).filter(
       (key) => !(key in reasons) && !["$schema", ...read].includes(key),
     );
-    if (others.length > 0) this.leave(others.join(", "), "nothing here has this name");
+    if (others.length > 0) this.skip(others.join(", "), "nothing here has this name");
   }
+}
+
+/** An MCP server of any of these agents in our form. */
+function ownServer(server: Fields): Fields {
+  const { type, command, args, cwd, env, environment = env, oauth } = server;
+  const { url, httpUrl = url, headers, http_headers = headers, bearer_token_env_var: token } = server;
+  if (httpUrl === undefined) {
+    const [program, ...words] = Array.isArray(command) ? (command as readonly unknown[]) : [command];
+    return { command: program, args: args ?? (words.length > 0 ? words : undefined), env: environment, cwd };
+  }
+  const authorization = typeof token === "string" ? { Authorization: `Bearer \${${token}}` } : undefined;
+  const all = authorization && { ...(isRecord(http_headers) ? http_headers : {}), ...authorization };
+  return { type: type === "sse" ? type : "http", url: httpUrl, headers: all ?? http_headers, oauth };
 }
 
 const TOOL_EVENTS: ReadonlySet<HookEvent> = new Set(["PreToolUse", "PermissionRequest", "PostToolUse"]);

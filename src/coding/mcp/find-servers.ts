@@ -35,13 +35,13 @@ export async function findMcpServers(settings: Settings): Promise<FoundServers> 
   const definitions = new Map<string, Definition>();
   const faults: ServerFault[] = [];
   if (mcp?.strict !== true) {
-    for (const [name, definition] of configured(settings)) definitions.set(name, definition);
+    for (const [name, definition] of configuredServers(settings)) definitions.set(name, definition);
     addProject(settings, { definitions, faults });
   }
   const { literal = [], configs = [] } = mcp ?? {};
   const seen = new Set<string>();
   for (const [at, text] of [...literal, ...configs].entries())
-    for (const [name, definition] of await given(text, settings.cwd)) {
+    for (const [name, definition] of await givenServers(text, settings.cwd)) {
       if (seen.has(name)) faults.push({ name, source: definition.source, fault: NAMED_TWICE });
       else definitions.set(name, { ...definition, isLiteral: at < literal.length });
       seen.add(name);
@@ -58,7 +58,7 @@ export async function findMcpServers(settings: Settings): Promise<FoundServers> 
   return { servers, faults };
 }
 
-function configured({ config, paths }: Settings): readonly (readonly [string, Definition])[] {
+function configuredServers({ config, paths }: Settings): readonly (readonly [string, Definition])[] {
   const own = configPath(paths);
   return Object.entries(config.values.mcpServers ?? {}).map(([name, value]) => {
     const source = config.sources.get(`mcpServers.${name}`) ?? "settings";
@@ -83,21 +83,21 @@ function addProject(
   }
 }
 
-async function given(text: string, cwd: string): Promise<readonly [string, Definition][]> {
+async function givenServers(text: string, cwd: string): Promise<readonly [string, Definition][]> {
   const isInline = text.trimStart().startsWith("{");
   const source = isInline ? "--mcp-config" : resolve(cwd, text);
   const code = isInline ? "invalid_argument" : "invalid_config";
-  const wrong = (what: string): NanoAgentError =>
+  const invalid = (what: string): NanoAgentError =>
     new NanoAgentError(code, `${source} ${what}. Write {"mcpServers":{"NAME":{"command":"…","args":[…]}}}.`);
-  const value = await valueOf(isInline ? text : readGiven(source), wrong);
+  const value = await valueOf(isInline ? text : readServersFile(source), invalid);
   const servers = isRecord(value) ? value["mcpServers"] : undefined;
-  if (!isRecord(servers)) throw wrong('has no object "mcpServers"');
+  if (!isRecord(servers)) throw invalid('has no object "mcpServers"');
   return Object.entries(servers).map(([name, value]) => [name, { source, value }]);
 }
 
 /** The value of `--mcp-config` as JSON, for use elsewhere or later. Throws like {@link findMcpServers}. */
 export async function readGivenServers(text: string, cwd: string): Promise<string> {
-  const servers = (await given(text, cwd)).map(([name, { value }]) => [name, value] as const);
+  const servers = (await givenServers(text, cwd)).map(([name, { value }]) => [name, value] as const);
   return JSON.stringify({ mcpServers: Object.fromEntries(servers) });
 }
 
@@ -111,7 +111,7 @@ async function valueOf(text: string, wrong: (what: string) => NanoAgentError): P
   throw wrong(`is ${parsed.fault.replace(/\. .*$/s, "")} (line ${parsed.line})`);
 }
 
-function readGiven(path: string): string {
+function readServersFile(path: string): string {
   let text: string | undefined;
   try {
     text = readPrivateFile(path);

@@ -4,9 +4,10 @@ import { systemClock } from "../../core/base/async.ts";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { defined, isRecord, safeParse } from "../../core/base/json.ts";
 import { messageText } from "../../core/message/message.ts";
-import { collect } from "../../core/model/answer.ts";
-import type { Model } from "../../core/model/model.ts";
-import type { ListedPrompt, McpHost, OpenConnection, Sample } from "../../extensions/mcp/connection.ts";
+import { collect, modelWith } from "../../core/model/answer.ts";
+import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "../../core/model/model.ts";
+import type { ToolRegistry } from "../../core/tool/tool.ts";
+import type { ListedPrompt, McpHost, OpenConnection } from "../../extensions/mcp/connection.ts";
 import {
   type KnownServer,
   type KnownServers,
@@ -18,6 +19,7 @@ import type { McpServerDefinition } from "../../extensions/mcp/server-definition
 import { networkOptions } from "../../providers/network-options.ts";
 import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
 import { replaceFile } from "../../system/replace-file.ts";
+import type { McpServerView } from "../session/coding-session.ts";
 import type { SessionCommand } from "../session/session-command.ts";
 import type { UserPaths } from "../settings/paths.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -113,9 +115,99 @@ async function loadOpener(
   };
 }
 
-/** Lets permitted MCP servers query the run's model outside the conversation. */
-export function samplingWith(model: Model): Sample {
-  return async ({ system, messages, maxOutputTokens }, signal) => {
+/** Milliseconds after which a first request has been sent, however slow the connection is. */
+const REQUEST_SENT_MS = 200;
+
+/** The same model; calls `start` once its first request is being answered or has certainly been sent. */
+function startDuringFirstRequest(
+  model: Model,
+  start: () => void,
+): { readonly model: Model; readonly cancel: () => void } {
+  let state: "open" | "sent" | "done" = "open";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const finish = (): void => {
+    clearTimeout(timer);
+    state = "done";
+  };
+  const begin = (): void => {
+    if (state === "done") return;
+    finish();
+    start();
+  };
+  async function* firstRequest(request: ModelRequest, options: ModelCallOptions): AsyncGenerator<StreamPart> {
+    for await (const part of model.stream(request, options)) {
+      begin();
+      yield part;
+    }
+  }
+  return {
+    model: modelWith(model, (request, options = {}) => {
+      if (state !== "open") return model.stream(request, options);
+      state = "sent";
+      timer = setTimeout(begin, REQUEST_SENT_MS);
+      return firstRequest(request, options);
+    }),
+    cancel: finish,
+  };
+}
+
+/** The MCP servers of a session. */
+export class OpenMcp {
+  readonly hub: McpHub;
+  #model: Model | undefined;
+  #cancel = (): void => undefined;
+
+  constructor(
+    settings: Settings,
+    { roots, elicit, ...parts }: Omit<HubParts, "host"> & Pick<McpHost, "roots" | "elicit">,
+  ) {
+    const host = { roots, elicit, sample: this.#sample };
+    this.hub = hubFor(settings, { ...parts, host });
+  }
+
+  commands(): readonly SessionCommand[] {
+    return this.hub.knownPrompts().map((prompt) => promptCommand(prompt, this.hub));
+  }
+
+  /** The prompt with that name as a command; starts its server if needed. Rejects if that fails. */
+  async findCommand(name: string, signal: AbortSignal): Promise<SessionCommand | undefined> {
+    try {
+      const prompt = await this.hub.findPrompt(name, signal);
+      return prompt && promptCommand(prompt, this.hub);
+    } catch (error) {
+      throw promptError(name, error, signal);
+    }
+  }
+
+  statuses(): readonly McpServerView[] {
+    return this.hub
+      .statuses()
+      .map(({ name, status, reason: error }) => ({ name, status, ...defined({ error }) }));
+  }
+
+  /** Wraps the model so that the servers start during its first request. */
+  modelFor(model: Model): Model {
+    this.#model = model;
+    const started = startDuringFirstRequest(model, () => this.hub.start());
+    this.#cancel = started.cancel;
+    return started.model;
+  }
+
+  /** Connects the agent's registry to the servers' tools; `used`: tools that its conversation has used. */
+  attach(registry: ToolRegistry, used: ReadonlySet<string>): void {
+    this.hub.attach(registry);
+    this.hub.revealUsed(used);
+  }
+
+  async close(): Promise<void> {
+    this.#cancel();
+    await this.hub.close();
+  }
+
+  /** Lets permitted servers query the run's model outside the conversation. */
+  readonly #sample: McpHost["sample"] = async ({ system, messages, maxOutputTokens }, signal) => {
+    const model = this.#model;
+    if (model === undefined) throw new Error("There is no model to ask.");
     const request = {
       ...defined({ system }),
       messages: messages.map(({ role, text }) => ({ role, content: [{ type: "text", text }] }) as const),
@@ -127,7 +219,7 @@ export function samplingWith(model: Model): Sample {
 }
 
 /** A prompt of an MCP server as a command. Its words become the arguments in order. */
-export function promptCommand(
+function promptCommand(
   { name, description, arguments: named }: McpPrompt,
   hub: Pick<McpHub, "expandPrompt">,
 ): SessionCommand {
@@ -146,19 +238,6 @@ export function promptCommand(
       }
     },
   };
-}
-
-export async function findPromptCommand(
-  name: string,
-  hub: Pick<McpHub, "findPrompt" | "expandPrompt">,
-  signal: AbortSignal,
-): Promise<SessionCommand | undefined> {
-  try {
-    const prompt = await hub.findPrompt(name, signal);
-    return prompt && promptCommand(prompt, hub);
-  } catch (error) {
-    throw promptError(name, error, signal);
-  }
 }
 
 function promptError(name: string, error: unknown, signal: AbortSignal): unknown {

@@ -8,7 +8,7 @@ import { type ExtensionFile, extensionFiles } from "../../extensions/modules/ext
 import type { LoadExtensionsOptions, LoadedExtension } from "../../extensions/modules/load-extensions.ts";
 import { about, type OnNotice } from "../../view/notice.ts";
 import { EXTENSION_FOLDER, extensionItems, extensionTrust } from "../project/acting-files.ts";
-import type { CommandSource, SessionCommand } from "../session/session-command.ts";
+import type { SessionCommand } from "../session/session-command.ts";
 import { EXTRA_TOOLS } from "../settings/config-schema.ts";
 import type { Settings } from "../settings/settings.ts";
 import { MEMORY_TOOLS } from "../setup/open-memory.ts";
@@ -16,7 +16,7 @@ import { MEMORY_TOOLS } from "../setup/open-memory.ts";
 export interface Plugins {
   readonly settings: Settings;
   readonly tools: readonly Tool[];
-  readonly commands: readonly CommandSource[];
+  readonly commands: readonly SessionCommand[];
   readonly handlers: readonly HookHandler[];
   readonly status: () => readonly string[];
 }
@@ -33,7 +33,7 @@ export async function openPlugins(
   { taken, adoptErrors, until, onNotice }: OpenPluginsOptions,
 ): Promise<Plugins> {
   const warn = about("extension", onNotice);
-  const extensions = await loadedExtensions(settings, { adoptErrors, until, onFailure: warn });
+  const extensions = await loadFoundExtensions(settings, { adoptErrors, until, onFailure: warn });
   const commands = await fileCommands(settings, warn);
   const reserved = ["task", "skill", "finish", ...MEMORY_TOOLS, ...EXTRA_TOOLS];
   const names = new Set([...taken.map(({ name }) => name), ...reserved]);
@@ -57,7 +57,7 @@ export async function openPlugins(
   };
 }
 
-async function loadedExtensions(
+async function loadFoundExtensions(
   settings: Settings,
   options: Pick<LoadExtensionsOptions, "adoptErrors" | "until" | "onFailure">,
 ): Promise<readonly LoadedExtension[]> {
@@ -74,7 +74,7 @@ async function loadedExtensions(
 async function fileCommands(
   settings: Settings,
   warn: (message: string) => void,
-): Promise<readonly CommandSource[]> {
+): Promise<readonly SessionCommand[]> {
   const { home, configFolder } = settings.paths;
   const places = { projectFolders: settings.folders, home, configFolder };
   const folders = sourceFolders("commands", places).filter(({ path }) => existsSync(path));
@@ -82,20 +82,19 @@ async function fileCommands(
   const { loadCommands, fileCommand } = await import("./plugin-loaders.ts");
   const { commands, findings } = await loadCommands({ folders, isTrusted: extensionTrust(settings.trust) });
   tellFaults(findings, { warn });
-  const list = commands.map(fileCommand);
-  return [() => list];
+  return commands.map(fileCommand);
 }
 
 /** The commands of extensions; a name belongs to the file or extension that claims it first. */
 async function extensionCommands(
   { cwd }: Settings,
   extensions: readonly LoadedExtension[],
-  files: readonly CommandSource[],
+  files: readonly SessionCommand[],
   warn: (message: string) => void,
-): Promise<readonly CommandSource[]> {
+): Promise<readonly SessionCommand[]> {
   if (extensions.every(({ commands }) => commands.length === 0)) return [];
   const { extensionCommand } = await import("./plugin-loaders.ts");
-  const names = new Set(files.flatMap((source) => source()).map(({ name }) => name));
+  const names = new Set(files.map(({ name }) => name));
   const list: SessionCommand[] = [];
   for (const { name: extension, commands } of extensions)
     for (const command of commands) {
@@ -105,20 +104,22 @@ async function extensionCommands(
       else list.push(extensionCommand(command, { extension, cwd }));
       names.add(name);
     }
-  return [() => list];
+  return list;
 }
 
-/** Faults shown in full at each start. */
-const MAX_FAULTS = 3;
+/** Problems reported in full at each start. */
+const MAX_PROBLEMS = 3;
 
-/** Reports the first faults in full and names the rest; `lists`: the commands that show more. */
+/**
+ * Reports the first problems in full and lists the files of the others; `lists`: the commands that show more.
+ */
 export function tellFaults(
   findings: readonly Finding[],
   { warn, lists }: { readonly warn: (message: string) => void; readonly lists?: string },
 ): void {
-  const faults = findings.filter(({ level }) => level === "fault");
-  for (const { path, message } of faults.slice(0, MAX_FAULTS)) warn(`${path}: ${message}`);
-  const more = faults.slice(MAX_FAULTS).map(({ path }) => path);
+  const problems = findings.filter(({ level }) => level === "fault");
+  for (const { path, message } of problems.slice(0, MAX_PROBLEMS)) warn(`${path}: ${message}`);
+  const more = problems.slice(MAX_PROBLEMS).map(({ path }) => path);
   if (more.length > 0)
     warn(
       `${more.length} more cannot be used: ${more.join(", ")}${lists === undefined ? "" : `; see ${lists}`}`,
@@ -145,7 +146,9 @@ export function findExtensionFiles({ paths, folders, config, trust }: Settings):
   const { configFolder, home } = paths;
   const findings: Finding[] = [];
   const named = (config.values.extensions ?? []).flatMap((name): readonly ExtensionFile[] => {
-    const path = isPath(name) ? fileOf(name, { configFolder, home }) : packageEntry(name, configFolder);
+    const path = isPath(name)
+      ? extensionPath(name, { configFolder, home })
+      : packageEntry(name, configFolder);
     if (path !== undefined) return [{ name, path, origin: "user" }];
     const where = isPath(name) ? "there is no such file" : `it is not installed in ${configFolder}`;
     findings.push({ path: name, level: "fault", message: `the extension ${name} is not used: ${where}` });
@@ -165,7 +168,7 @@ function isPath(name: string): boolean {
   return /^(?:\.{1,2}[\\/]|~[\\/])/.test(name) || isAbsolute(name);
 }
 
-function fileOf(
+function extensionPath(
   name: string,
   { configFolder, home }: { readonly configFolder: string; readonly home: string },
 ): string | undefined {
@@ -180,7 +183,7 @@ function packageEntry(name: string, configFolder: string): string | undefined {
     const parsed = safeParse(readFileSync(join(folder, "package.json"), "utf8"));
     const { exports, main } = parsed.ok && isRecord(parsed.value) ? parsed.value : {};
     const root = isRecord(exports) && "." in exports ? exports["."] : exports;
-    const entry = join(folder, target(root) ?? (typeof main === "string" ? main : "index.js"));
+    const entry = join(folder, exportTarget(root) ?? (typeof main === "string" ? main : "index.js"));
     return existsSync(entry) ? entry : undefined;
   } catch {
     // Missing or not a package: the caller reports it.
@@ -188,11 +191,11 @@ function packageEntry(name: string, configFolder: string): string | undefined {
   }
 }
 
-function target(value: unknown): string | undefined {
+function exportTarget(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (!isRecord(value)) return undefined;
   for (const condition of ["node", "import", "default"]) {
-    const found = target(value[condition]);
+    const found = exportTarget(value[condition]);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -40,25 +40,25 @@ export function extensionCommand(
     description,
     ...defined({ hint: argumentHint }),
     expand: async (args, { sessionId, signal, notify }) => {
-      const prompt: unknown = await called(signal, (either) =>
+      const prompt: unknown = await call(signal, (either) =>
         run(args, { cwd, sessionId, signal: either, notify }),
       );
       if (prompt === undefined || prompt === null || prompt === "") return undefined;
       if (typeof prompt === "string") return prompt;
-      throw failed(`returned ${typeof prompt}, which is not a prompt`);
+      throw commandError(`returned ${typeof prompt}, which is not a prompt`);
     },
   };
 
-  async function called(signal: AbortSignal, work: (either: AbortSignal) => unknown): Promise<unknown> {
+  async function call(signal: AbortSignal, work: (either: AbortSignal) => unknown): Promise<unknown> {
     try {
       return await inTime(work, { ms: MAX_COMMAND_MS, clock, signal });
     } catch (error) {
       signal.throwIfAborted();
-      throw failed(`failed: ${errorMessage(error)}`);
+      throw commandError(`failed: ${errorMessage(error)}`);
     }
   }
 
-  function failed(what: string): NanoAgentError {
+  function commandError(what: string): NanoAgentError {
     return misuse(`The command /${name} of the extension ${extension} ${what}`);
   }
 }

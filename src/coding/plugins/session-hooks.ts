@@ -72,13 +72,13 @@ export class SessionHooks {
     this.mode = () => options.mode;
   }
 
-  /** From now on, also ends hooks when `signal` aborts. */
+  /** From now on, `signal` also ends hooks. */
   during(signal: AbortSignal): void {
     this.#idle.abort();
     this.#signal = AbortSignal.any([signal, this.#closing.signal]);
   }
 
-  /** The run is over and a person is present: notifies them if they have not continued after a minute. */
+  /** A run has ended while a person is present: notifies them if they do nothing for a minute. */
   waiting(): void {
     const { hooks, clock } = this.#options;
     if (!hooks.has("Notification")) return;
@@ -110,19 +110,19 @@ export class SessionHooks {
   /** The gate after hooks: ask tightens an allow, allow answers calls that no rule covers. */
   gate(gate: PermissionGate): PermissionGate {
     this.mode = gate.mode;
-    return { ...gate, check: async (request) => this.#decided(request, await gate.check(request)) };
+    return { ...gate, check: async (request) => this.#applyVerdict(request, await gate.check(request)) };
   }
 
   approver(approve: Approver): Approver {
     return async (request) => {
       const { callId, name, input, decision } = request;
-      const said = await this.#fire("PermissionRequest", {
+      const verdict = await this.#fire("PermissionRequest", {
         name,
         fields: this.#callFields({ callId, name, input }),
       });
-      const answered = said.decision;
-      if (answered === "deny") return { approved: false, reason: refusal(said) };
-      const isAllowed = answered === "allow" && isOpen(decision) && said.updatedInput === undefined;
+      const decided = verdict.decision;
+      if (decided === "deny") return { approved: false, reason: refusalReason(verdict) };
+      const isAllowed = decided === "allow" && isWithoutRule(decision) && verdict.updatedInput === undefined;
       if (!isAllowed) await this.notify("permission_prompt", `${name} needs your permission`);
       return isAllowed ? { approved: true, unasked: true } : approve(request);
     };
@@ -136,8 +136,8 @@ export class SessionHooks {
         const { reason, instructions = "", signal } = task;
         const trigger = reason === "manual" ? "manual" : "auto";
         const fields = { trigger, custom_instructions: instructions };
-        const said = await this.#fire("PreCompact", { name: trigger, fields, signal });
-        const blocked = said.stop ?? (said.decision === "deny" ? refusal(said) : undefined);
+        const verdict = await this.#fire("PreCompact", { name: trigger, fields, signal });
+        const blocked = verdict.stop ?? (verdict.decision === "deny" ? refusalReason(verdict) : undefined);
         if (blocked === undefined) return compactor.compact(task);
         task.warn(`The conversation was not compacted: ${blocked}`);
         return undefined;
@@ -152,19 +152,19 @@ export class SessionHooks {
 
   async submit(prompt: string, signal: AbortSignal): Promise<SubmitVerdict> {
     const before = (await this.#started)?.context ?? [];
-    const said = await this.#fire("UserPromptSubmit", { fields: { prompt }, signal });
-    const { decision, stop } = said;
-    const context = [...before, ...said.context];
+    const verdict = await this.#fire("UserPromptSubmit", { fields: { prompt }, signal });
+    const { decision, stop } = verdict;
+    const context = [...before, ...verdict.context];
     const isSent = stop === undefined && decision !== "deny";
     if (isSent) this.#started = undefined;
     if (stop !== undefined) return { blocked: stop, context };
-    return decision === "deny" ? { blocked: refusal(said), context } : { context };
+    return decision === "deny" ? { blocked: refusalReason(verdict), context } : { context };
   }
 
   /** The reason to continue the run after its answer; `isActive`: it already continues for such a reason. */
   async stop(isActive: boolean, signal: AbortSignal): Promise<string | undefined> {
-    const said = await this.#fire("Stop", { fields: { stop_hook_active: isActive }, signal });
-    return said.decision === "deny" && said.stop === undefined ? refusal(said) : undefined;
+    const verdict = await this.#fire("Stop", { fields: { stop_hook_active: isActive }, signal });
+    return verdict.decision === "deny" && verdict.stop === undefined ? refusalReason(verdict) : undefined;
   }
 
   get hasSubmit(): boolean {
@@ -188,7 +188,7 @@ export class SessionHooks {
     this.#calls.set(keyOf(call), { name, verdict });
     if (verdict.stop !== undefined) this.#stopAgent(agent, verdict.stop);
     if (verdict.stop !== undefined) return { ...call, refuse: verdict.stop };
-    if (verdict.decision === "deny") return { ...call, refuse: refusal(verdict) };
+    if (verdict.decision === "deny") return { ...call, refuse: refusalReason(verdict) };
     if (verdict.updatedInput === undefined) return undefined;
     return { ...call, input: ownInput({ name, input, cwd: this.#options.cwd }, verdict.updatedInput) };
   }
@@ -210,11 +210,13 @@ export class SessionHooks {
       tool_use_id: callId,
       ...(typeof input["agent"] === "string" && { agent_type: input["agent"] }),
     };
-    const said = await this.#fire("PostToolUse", { name, fields });
-    const ended = name === "task" ? await this.#fire("SubagentStop", { fields: task }) : undefined;
-    const stop = said.stop ?? ended?.stop;
+    const verdict = await this.#fire("PostToolUse", { name, fields });
+    const subagentVerdict = name === "task" ? await this.#fire("SubagentStop", { fields: task }) : undefined;
+    const stop = verdict.stop ?? subagentVerdict?.stop;
     if (stop !== undefined) this.#stopAgent(agent, stop);
-    const after = [said, ended].flatMap((verdict) => (verdict === undefined ? [] : remarks(verdict)));
+    const after = [verdict, subagentVerdict].flatMap((verdict) =>
+      verdict === undefined ? [] : textsOf(verdict),
+    );
     return withTexts(result, [...before, ...after]);
   }
 
@@ -223,7 +225,7 @@ export class SessionHooks {
     agent.stop(reason);
   }
 
-  #decided(request: GateRequest, decision: GateDecision): GateDecision {
+  #applyVerdict(request: GateRequest, decision: GateDecision): GateDecision {
     const state = this.#calls.get(keyOf(request));
     if (state === undefined || state.name !== request.name) return decision;
     const { decision: said, by = "a hook", updatedBy, updatedInput, reason } = state.verdict;
@@ -231,8 +233,8 @@ export class SessionHooks {
     if (said === "ask" && decision.action === "allow")
       return { action: "ask", code: "hook_asks", reason: asks, ...defined({ place: decision.place }) };
     // A hook that allowed different arguments has not allowed this call.
-    const isMeant = updatedInput === undefined || updatedBy === by;
-    if (said === "allow" && isMeant && isOpen(decision))
+    const coversInput = updatedInput === undefined || updatedBy === by;
+    if (said === "allow" && coversInput && isWithoutRule(decision))
       return { action: "allow", code: "hook_allows", reason: reason ?? `the hook ${by} allows it` };
     return decision;
   }
@@ -241,7 +243,7 @@ export class SessionHooks {
     const verdict = await this.#options.hooks.fire(event, { signal: this.#signal, ...occasion });
     for (const problem of verdict.problems) this.#options.onNotice(problem);
     if (verdict.decision === "deny" && NOTHING_TO_BLOCK.has(event))
-      this.#options.onNotice(`a ${event} hook has nothing to block, and says: ${refusal(verdict)}`);
+      this.#options.onNotice(`a ${event} hook has nothing to block, and says: ${refusalReason(verdict)}`);
     return verdict;
   }
 
@@ -256,16 +258,16 @@ function keyOf({ callId, parentCallId = "" }: Pick<Call, "callId" | "parentCallI
 }
 
 /** True for a question asked only because no rule applies. */
-function isOpen({ action, code }: GateDecision): boolean {
+function isWithoutRule({ action, code }: GateDecision): boolean {
   return action === "ask" && code === "no_rule";
 }
 
-function refusal({ reason, by = "a hook" }: HookVerdict): string {
+function refusalReason({ reason, by = "a hook" }: HookVerdict): string {
   return reason ?? `the hook ${by} blocked it`;
 }
 
-function remarks(verdict: HookVerdict): readonly string[] {
-  const blocked = verdict.decision === "deny" ? [`A hook says: ${refusal(verdict)}`] : [];
+function textsOf(verdict: HookVerdict): readonly string[] {
+  const blocked = verdict.decision === "deny" ? [`A hook says: ${refusalReason(verdict)}`] : [];
   return [...blocked, ...verdict.context];
 }
 
@@ -352,20 +354,20 @@ export function peerResponse(call: HookedCall, { content, isError = false }: Too
 export function ownInput(call: HookedCall, wanted: NonNullable<HookVerdict["updatedInput"]>): ToolInput {
   const { name, input } = call;
   if (!FILE_TOOLS.has(name)) return wanted;
-  const told = peerInput(call);
-  const { file_path: newPath, ...rest } = withOwnEdits(told, wanted);
+  const peer = peerInput(call);
+  const { file_path: newPath, ...rest } = withOwnEdits(peer, wanted);
   const isOwn = rest["path"] !== undefined && rest["path"] !== input["path"];
   if (newPath === undefined || isOwn) return rest;
-  return { ...rest, path: newPath === told["file_path"] ? input["path"] : newPath };
+  return { ...rest, path: newPath === peer["file_path"] ? input["path"] : newPath };
 }
 
 /** Puts the texts of a single edit where the tool expects them; several edits are ambiguous. */
-function withOwnEdits(told: JsonObject, wanted: JsonObject): JsonObject {
+function withOwnEdits(peer: JsonObject, wanted: JsonObject): JsonObject {
   const { old_string: before, new_string: after, ...rest } = wanted;
-  if (told["new_string"] === undefined) return wanted;
+  if (peer["new_string"] === undefined) return wanted;
   const isSame = ({ old_string, new_string }: JsonObject): boolean =>
     (before === undefined || before === old_string) && (after === undefined || after === new_string);
-  if (isSame(told)) return rest;
+  if (isSame(peer)) return rest;
   const [edit, ...others] = rest["edits"] as readonly JsonObject[];
   if (edit === undefined || others.length > 0) return wanted;
   return { ...rest, edits: [{ ...edit, old_string: before, new_string: after }] };

@@ -58,19 +58,18 @@ export function findProjectServers(root: string, folder: string): readonly Proje
     const parsed = safeParse(text);
     const servers = parsed.ok && isRecord(parsed.value) ? ownValue(parsed.value, "mcpServers") : undefined;
     if (!isRecord(servers)) throw invalidConfig('it is not JSON with an object "mcpServers". Correct it.');
-    const item = (name: string): LeftOut => mcpServerItem(`${path}#${name}`, servers[name]);
-    return Object.entries(servers).map(([name, server]) => ({ path, name, server, item: item(name) }));
+    return Object.entries(servers).map(([name, server]) => {
+      const hash = contentHash(canonicalJson(server));
+      const item = { kind: "mcp_server", path: `${path}#${name}`, hash, does: serverEffect(server) } as const;
+      return { path, name, server, item };
+    });
   } catch (error) {
     return [{ path, fault: `is not used: ${errorMessage(error)}` }];
   }
 }
 
-/** The item for an MCP server; `path` is that of the file, `#` and its name. `server`: its raw definition. */
-export function mcpServerItem(path: string, server: unknown): LeftOut {
-  return { kind: "mcp_server", path, hash: contentHash(canonicalJson(server)), does: serverDoes(server) };
-}
-
-function serverDoes(server: unknown): string {
+/** The effect of an MCP server, from its raw definition. */
+export function serverEffect(server: unknown): string {
   const { type: _type, command, args, url, ...others } = isRecord(server) ? server : {};
   const more = Object.keys(others).length === 0 ? "" : `, with ${canonicalJson(others)}`;
   if (typeof url === "string") return `connects to ${url}${more}`;
@@ -108,15 +107,15 @@ function folderItem(
 ): LeftOut {
   const blocked = (why: string): LeftOut => ({ ...item, hash: "", blocked: why });
   if (files === undefined) return blocked(`it has more than ${MAX_FOLDER_FILES} files`);
-  const odd = files.find(({ isFile }) => !isFile);
-  if (odd !== undefined) return blocked(`${odd.path} is a link or no regular file`);
-  let left = MAX_FOLDER_BYTES;
+  const irregular = files.find(({ isFile }) => !isFile);
+  if (irregular !== undefined) return blocked(`${irregular.path} is a link or no regular file`);
+  let bytesLeft = MAX_FOLDER_BYTES;
   const parts: string[] = [];
   for (const { path, isExecutable } of files) {
-    const content = readProjectFile(join(folder, path), left);
+    const content = readProjectFile(join(folder, path), bytesLeft);
     if (content === undefined)
       return blocked(`it cannot be read, or has more than ${MAX_FOLDER_BYTES} bytes`);
-    left -= content.length;
+    bytesLeft -= content.length;
     parts.push(canonicalJson([path, isExecutable, contentHash(content)]));
   }
   return { ...item, hash: contentHash(parts.join("\n")) };
@@ -249,7 +248,7 @@ type TrustRecord = ReadonlyMap<string, TrustedContents>;
 
 /** The user's approvals; empty without a readable file. Throws `invalid_config` if it is damaged. */
 export function readTrust(paths: Pick<UserPaths, "stateFolder">): TrustRecord {
-  const path = fileIn(paths);
+  const path = trustFile(paths);
   try {
     return recordIn(readPrivateFile(path), path);
   } catch (error) {
@@ -268,7 +267,7 @@ export async function changeTrust(
   items: readonly LeftOut[],
   { keeps }: { readonly keeps: boolean },
 ): Promise<void> {
-  const path = fileIn(paths);
+  const path = trustFile(paths);
   await changePrivateFile(path, (text) => {
     const record = new Map(recordIn(text, path));
     const added = items.flatMap((item): [string, string][] =>
@@ -287,7 +286,7 @@ export function openTrustedProject(folder: string, paths: Pick<UserPaths, "state
   return new TrustedProject(folder, readTrust(paths).get(folder));
 }
 
-function fileIn({ stateFolder }: Pick<UserPaths, "stateFolder">): string {
+function trustFile({ stateFolder }: Pick<UserPaths, "stateFolder">): string {
   return join(stateFolder, "trust.json");
 }
 

@@ -16,7 +16,7 @@ import { describedTools } from "../setup/builtin-tools.ts";
 
 export interface LiveTools {
   readonly run: ToolRunner;
-  /** Reasons why calls did not run, with counts. */
+  /** Why calls did not run, with counts. */
   readonly kept: ReadonlyMap<string, number>;
   /** Ends everything the tools started and removes the copy. */
   readonly dispose: () => Promise<void>;
@@ -36,7 +36,7 @@ interface LiveToolsOptions {
 export async function openLiveTools(options: LiveToolsOptions): Promise<LiveTools> {
   const { settings, mode = "acceptEdits", allowed = [], onNotice } = options;
   const { permissions, disallowedTools, allowedTools = [], sandbox, environment } = settings.config.values;
-  const scratch = copyOf(options.workspace);
+  const scratch = copyWorkspace(options.workspace);
   try {
     const session = await createCodingSession({
       cwd: scratch.folder,
@@ -69,7 +69,7 @@ export async function openLiveTools(options: LiveToolsOptions): Promise<LiveTool
 
 function liveTools(session: CodingSession, scratch: WorkspaceCopy, known: ReadonlySet<string>): LiveTools {
   const kept = new Map<string, number>();
-  const keep = (reason: string): undefined => {
+  const skip = (reason: string): undefined => {
     kept.set(reason, (kept.get(reason) ?? 0) + 1);
   };
   let refusals: readonly string[] = [];
@@ -85,13 +85,13 @@ function liveTools(session: CodingSession, scratch: WorkspaceCopy, known: Readon
     const { origin, folder } = scratch;
     const result = await session.callTool(name, withPath(given, origin, folder) as ToolInput, { signal });
     const [refusal] = refusals;
-    if (refusal !== undefined) return keep(`${name}: ${refusal}`);
+    if (refusal !== undefined) return skip(`${name}: ${refusal}`);
     return withPath(result, folder, origin) as ToolResult;
   };
   // One after the other, so that each refusal belongs to its call.
   let last: Promise<unknown> = Promise.resolve();
   const run: ToolRunner = async ({ name, input }, { signal }) => {
-    if (!known.has(name)) return keep(`${name} is not a tool of this program`);
+    if (!known.has(name)) return skip(`${name} is not a tool of this program`);
     // The calls of a batch come back one by one.
     if (name === "batch") return undefined;
     const result = last.then(() => call(name, input, signal));
@@ -117,7 +117,7 @@ interface WorkspaceCopy {
 }
 
 /** Copies a workspace for the user alone. Throws `invalid_argument` if it is too large or not copyable. */
-function copyOf(origin: string): WorkspaceCopy {
+function copyWorkspace(origin: string): WorkspaceCopy {
   assertSmallEnough(origin);
   const root = realpathSync(mkdtempSync(join(tmpdir(), "nano-agent-replay-")));
   const remove = (): void => rmSync(root, { recursive: true, force: true, maxRetries: 3 });

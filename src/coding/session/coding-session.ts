@@ -189,7 +189,9 @@ export type CompactionResult = Pick<CompactionEntry, "method" | "tokensBefore" |
 export interface UndoOptions {
   /** Files, and folders with everything below them. Default: all. */
   readonly paths?: readonly string[];
-  /** The run, from 1, and its turn to go back to before. Default: the newest with changes not taken back. */
+  /**
+   * The run, from 1, and its turn to go back to before. Default: the newest with changes that still apply.
+   */
   readonly to?: { readonly run: number; readonly turn?: number };
   /** Also reverts later changes by others. */
   readonly force?: boolean;
@@ -263,9 +265,9 @@ export interface ContextStats {
 }
 
 /**
- * A coding conversation: model, tools, permission, undo and its session file. Every face is a client of it.
- * It prints nothing, installs no signal handlers and changes nothing in the process; any number of them can
- * live side by side, each the only writer of its file.
+ * A coding conversation: model, tools, permission, undo and its session file. Every frontend is a client of
+ * it. It prints nothing, installs no signal handlers and changes nothing in the process; any number of them
+ * can live side by side, each the only writer of its file.
  */
 export interface CodingSession extends AsyncDisposable {
   /** Id for resuming the session. */
@@ -275,15 +277,15 @@ export interface CodingSession extends AsyncDisposable {
   /** Notices from opening it. Later ones come through {@link onNotice}. */
   readonly notices: readonly Notice[];
   /**
-   * Hears every later notice. Returns an unsubscribe function, as the other listeners here do; errors the
-   * listener throws become notices.
+   * Calls the listener with every later notice. Returns an unsubscribe function, as the other listeners here
+   * do; errors the listener throws become notices.
    */
   onNotice(listener: OnNotice): () => void;
   /** Everything a screen currently shows, as one object. */
   readonly view: SessionView;
-  /** Hears which items of {@link view} changed. Returns an unsubscribe function. */
+  /** Calls the listener with the items of {@link view} that changed. Returns an unsubscribe function. */
   onChange(listener: (change: ViewChange) => void): () => void;
-  /** Hears every event of every run, in order, with secrets removed. */
+  /** Calls the listener with every event of every run, in order, with secrets removed. */
   onEvent(listener: (event: AgentEvent) => void): () => void;
 
   /**
@@ -310,9 +312,9 @@ export interface CodingSession extends AsyncDisposable {
   /** Questions that wait for an answer, oldest first. */
   readonly questions: readonly Question[];
   /**
-   * Hears each question. If a run begins without a listener, each of its questions is answered with no. If a
-   * listener throws or rejects, the call is refused. With `values: false` it only hears questions about
-   * calls, and the model gets no tool that asks for more.
+   * Calls the listener with each question. If a run begins without a listener, each of its questions is
+   * answered with no. If a listener throws or rejects, the call is refused. With `values: false` it only gets
+   * questions about calls, and the model gets no tool that asks for more.
    */
   onQuestion(listener: QuestionListener, scope?: QuestionScope): () => void;
   /** Answers a question. Throws `invalid_argument` if it is not open or does not offer that answer. */
@@ -344,7 +346,7 @@ export interface CodingSession extends AsyncDisposable {
   previewCompaction(): Promise<CompactionPreview>;
   /** Restores files to their state before a run. */
   undo(options?: UndoOptions): Promise<UndoReport>;
-  /** Takes back the newest undo. */
+  /** Reverts the newest undo. */
   redo(options?: { readonly force?: boolean }): Promise<UndoReport>;
   /** User messages that {@link rewind} can go back to, oldest first. */
   rewindPoints(): readonly RewindPoint[];

@@ -9,7 +9,7 @@ import { LOST, UNTIL_NOTE, type UntilNote } from "../../view/session-notes.ts";
 
 export interface UntilOptions {
   readonly command: string;
-  /** Failed rounds after which the run gives up. */
+  /** Failed rounds after which the run ends. */
   readonly most: number;
   /** Deadline of the run in `performance.now` time; `Infinity`: no limit. */
   readonly deadline: number;
@@ -28,7 +28,7 @@ export interface HeldRun {
 }
 
 /** Characters from the end of the output that are sent to the model. */
-const MAX_TOLD = 4_000;
+const MAX_OUTPUT_CHARS = 4_000;
 const MAX_COMMAND_MS = 600_000;
 /** Longer timers fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -41,43 +41,30 @@ export async function holdUntil(first: RunResult, options: UntilOptions): Promis
   const { command, most, deadline, agent, hasAnswered } = options;
   let result = first;
   for (let round = 1; hasAnswered(result); round++) {
-    const left = deadline - performance.now();
-    if (left < 1) return { result: outOfTime(result) };
-    const limit = withinTime(left, options.signal);
-    const ran = await runOnce(options, Math.min(left, MAX_COMMAND_MS), limit);
-    if (limit.aborted) return { result: stoppedBy(options.signal, result) };
+    const remainingMs = deadline - performance.now();
+    if (remainingMs < 1) return { result: timedOut(result) };
+    const limit = withTimeout(remainingMs, options.signal);
+    const call = await runCommand(options, Math.min(remainingMs, MAX_COMMAND_MS), limit);
+    if (limit.aborted) return { result: abortedResult(options.signal, result) };
     // The call was refused; the outcome lists refusals.
-    if (ran === undefined || ran.status === "denied") return { result };
-    const { ended, exitCode, output, ms, changes } = ran;
-    const isOver = exitCode === 0 || hasNotRun(exitCode) || round > most;
-    const told = isOver ? undefined : wordsFor(command, ended, output);
-    const note: UntilNote = { command, callId: ran.callId, round, most, exitCode, ms, ended, changes };
+    if (call === undefined || call.status === "denied") return { result };
+    const { ended, exitCode, output, ms, changes } = call;
+    const isOver = exitCode === 0 || couldNotRun(exitCode) || round > most;
+    const told = isOver ? undefined : failureMessage(command, ended, output);
+    const note: UntilNote = { command, callId: call.callId, round, most, exitCode, ms, ended, changes };
     const entry = await agent.note(UNTIL_NOTE, { ...note, ...(told !== undefined && { told }) });
     options.onEvent(entry);
     if (exitCode === 0) return { result };
-    if (told === undefined) return { result, wrong: stillWrong(note, output) };
+    if (told === undefined) return { result, wrong: failureSummary(note, output) };
     const next = await options.goOn(told, limit);
-    if (next === undefined) return { result: endedBy(result, "max_iterations") };
-    result = limit.aborted && !options.signal.aborted ? outOfTime(next) : next;
+    if (next === undefined) return { result: withStopReason(result, "max_iterations") };
+    result = limit.aborted && !options.signal.aborted ? timedOut(next) : next;
   }
   return { result };
 }
 
-interface Ran {
-  readonly callId: string;
-  readonly status: ToolResultEntry["status"];
-  readonly ended: string;
-  readonly exitCode: number | null;
-  readonly output: string;
-  readonly ms: number;
-  readonly changes: number;
-}
-
-async function runOnce(
-  { command, agent, onEvent }: UntilOptions,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<Ran | undefined> {
+/** Calls the command; `undefined` if it was refused before it could be recorded. */
+async function runCommand({ command, agent, onEvent }: UntilOptions, timeoutMs: number, signal: AbortSignal) {
   let ended: ToolResultEntry | undefined;
   let changes = 0;
   await agent.callTool(
@@ -96,23 +83,23 @@ async function runOnce(
   if (ended === undefined) return undefined;
   const { callId, status, title, durationMs: ms, metadata = {}, result } = ended;
   const code = metadata["exitCode"];
-  const output = typeof result.content === "string" ? result.content : textOf(result.content ?? []);
+  const output = textOf(result.content ?? "");
   const exitCode = typeof code === "number" ? code : null;
   return { callId, status, ended: title ?? "not started", exitCode, output: output.trim(), ms, changes };
 }
 
-function wordsFor(command: string, ended: string, output: string): string {
+function failureMessage(command: string, ended: string, output: string): string {
   return `This run is done when the command below exits with code 0. It did not: ${ended}. Fix the cause and continue; do not weaken what it checks.\n$ ${command}\n${tailOf(output)}`;
 }
 
 /** The end of the text, starting at a line if possible. */
 function tailOf(text: string): string {
-  if (text.length <= MAX_TOLD) return text;
-  const tail = text.slice(-MAX_TOLD);
+  if (text.length <= MAX_OUTPUT_CHARS) return text;
+  const tail = text.slice(-MAX_OUTPUT_CHARS);
   return `[…]\n${tail.slice(tail.indexOf("\n") + 1)}`.toWellFormed();
 }
 
-function stillWrong({ command, ended, exitCode, round }: UntilNote, output: string): string {
+function failureSummary({ command, ended, exitCode, round }: UntilNote, output: string): string {
   const name = oneLine(command, 200);
   const lost = LOST[exitCode ?? 0];
   if (lost !== undefined)
@@ -120,31 +107,33 @@ function stillWrong({ command, ended, exitCode, round }: UntilNote, output: stri
   const rounds = round > 1 ? ` after ${counted(round - 1, "round")}` : "";
   const lines = output.split("\n").filter((line) => line.trim() !== "" && !/^\[.*\]$/.test(line));
   const last = oneLine(lines.slice(-3).join(" · "), 300);
-  const says = last === "" ? "" : ` It says: ${last}${/[.!?…]$/.test(last) ? "" : "."}`;
-  const held = output.includes("[sandbox: ") ? " The sandbox limits it; --sandbox off runs it outside." : "";
-  return `${name} still fails${rounds}: ${ended}.${says}${held}`;
+  const quoted = last === "" ? "" : ` It says: ${last}${/[.!?…]$/.test(last) ? "" : "."}`;
+  const sandboxHint = output.includes("[sandbox: ")
+    ? " The sandbox limits it; --sandbox off runs it outside."
+    : "";
+  return `${name} still fails${rounds}: ${ended}.${quoted}${sandboxHint}`;
 }
 
-function endedBy(
+function withStopReason(
   { error: _error, ...result }: RunResult,
   stopReason: "aborted" | "max_iterations" | "budget",
 ): RunResult {
   return { ...result, stopReason };
 }
 
-function hasNotRun(exitCode: number | null): boolean {
+function couldNotRun(exitCode: number | null): boolean {
   return LOST[exitCode ?? 0] !== undefined;
 }
 
-function stoppedBy({ aborted }: AbortSignal, result: RunResult): RunResult {
-  return aborted ? endedBy(result, "aborted") : outOfTime(result);
+function abortedResult({ aborted }: AbortSignal, result: RunResult): RunResult {
+  return aborted ? withStopReason(result, "aborted") : timedOut(result);
 }
 
-function outOfTime(result: RunResult): RunResult {
-  return { ...endedBy(result, "budget"), limit: "wall_time" };
+function timedOut(result: RunResult): RunResult {
+  return { ...withStopReason(result, "budget"), limit: "wall_time" };
 }
 
-function withinTime(ms: number, signal: AbortSignal): AbortSignal {
+function withTimeout(ms: number, signal: AbortSignal): AbortSignal {
   if (!Number.isFinite(ms)) return signal;
   return AbortSignal.any([signal, AbortSignal.timeout(Math.min(Math.ceil(ms), MAX_TIMER_MS))]);
 }

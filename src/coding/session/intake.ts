@@ -41,16 +41,16 @@ export async function prepareMessage(
   if (input === undefined) return { input };
   const { composed, current } = parts;
   const text = textOfMessage(input);
-  const said = await composed.hooks?.submit(text ?? "", signal);
-  if (said?.blocked !== undefined) return { refused: said.blocked };
-  const taken = await expanded(input, text, options);
-  if (!("input" in taken)) return taken;
-  for (const context of said?.context ?? []) await current.agent.observe(context);
-  const { hub } = composed.mcp;
+  const verdict = await composed.hooks?.submit(text ?? "", signal);
+  if (verdict?.blocked !== undefined) return { refused: verdict.blocked };
+  const prepared = await expandMessage(input, text, options);
+  if (!("input" in prepared)) return prepared;
+  for (const context of verdict?.context ?? []) await current.agent.observe(context);
+  const hub = composed.mcp?.hub;
   const warn = about("mcp", (notice) => parts.notices.add(notice));
   const mentioned = hub === undefined ? [] : await mentionedResources(text ?? "", hub, signal, warn);
   for (const message of mentioned) await current.agent.observe([message]);
-  return taken;
+  return prepared;
 }
 
 /** The command that `text` calls, with its arguments; `undefined` for any other text. */
@@ -71,7 +71,7 @@ function textOfMessage(input: Input): string | undefined {
   return only.content.every(({ type }) => type === "text") ? textOf(only.content) : undefined;
 }
 
-async function expanded(
+async function expandMessage(
   input: Input,
   text: string | undefined,
   options: MessageRun,
@@ -79,11 +79,11 @@ async function expanded(
   const { parts, signal } = options;
   const commands = parts.composed.commands();
   const found = commandIn(text ?? "", commands);
-  if (found !== undefined) return run(found.command, found.args, options);
+  if (found !== undefined) return runCommand(found.command, found.args, options);
   const call = parseCommandCall(text ?? "");
   if (call?.name.startsWith(MCP_PREFIX) === true) {
-    const prompt = await parts.composed.mcp.findCommand(call.name, signal);
-    if (prompt !== undefined) return run(prompt, call.args, options);
+    const prompt = await parts.composed.mcp?.findCommand(call.name, signal);
+    if (prompt !== undefined) return runCommand(prompt, call.args, options);
   }
   // `/tmp` is a path, not a command, as long as it exists.
   if (call !== undefined && statSync(`/${call.name}`, { throwIfNoEntry: false }) === undefined)
@@ -106,13 +106,17 @@ function unknownCommand(name: string, commands: readonly SessionCommand[]): Nano
 const MAX_NAMES = 12;
 
 function shortList(names: readonly string[]): string {
-  const shown = names.slice(0, MAX_NAMES).map((name) => `/${name}`);
-  return names.length > MAX_NAMES ? `${shown.join(", ")}, …` : shown.join(", ");
+  const first = names.slice(0, MAX_NAMES).map((name) => `/${name}`);
+  return names.length > MAX_NAMES ? `${first.join(", ")}, …` : first.join(", ");
 }
 
-async function run(command: SessionCommand, args: string, options: MessageRun): Promise<PreparedMessage> {
+async function runCommand(
+  command: SessionCommand,
+  args: string,
+  options: MessageRun,
+): Promise<PreparedMessage> {
   const { parts, onEnd } = options;
-  for (const rule of command.allowedTools ?? []) lendRule(rule, command, options);
+  for (const rule of command.allowedTools ?? []) addTemporaryRule(rule, command, options);
   if (command.model !== undefined) onEnd(await parts.current.setModelForNow(command.model));
   const { state, call, read } = commandCalls(options);
   try {
@@ -125,14 +129,14 @@ async function run(command: SessionCommand, args: string, options: MessageRun): 
     } satisfies CommandUse);
     if (prompt === undefined) return { done: true };
     if (command.agent === undefined || typeof prompt !== "string") return { input: prompt };
-    return { input: await reportOf(command, command.agent, prompt, parts, call) };
+    return { input: await delegateToSubagent(command, command.agent, prompt, parts, call) };
   } catch (error) {
     if (state.refusal !== undefined) return { refused: state.refusal };
     throw error;
   }
 }
 
-async function reportOf(
+async function delegateToSubagent(
   { name }: SessionCommand,
   agent: string,
   prompt: string,
@@ -151,7 +155,7 @@ async function reportOf(
 }
 
 /** A rule that cannot be read allows nothing; the command runs without it. */
-function lendRule(rule: string, { name }: SessionCommand, { parts, onEnd }: MessageRun): void {
+function addTemporaryRule(rule: string, { name }: SessionCommand, { parts, onEnd }: MessageRun): void {
   try {
     onEnd(parts.composed.rules.lend([rule]));
   } catch (error) {
@@ -178,8 +182,8 @@ function commandCalls({ parts, signal, approver, onEvent }: MessageRun) {
     return textOf(content);
   };
   const read = async (path: string): Promise<string | undefined> => {
-    const isThere = statSync(resolve(parts.settings.cwd, path), { throwIfNoEntry: false }) !== undefined;
-    return isThere ? `${path}:\n${await call("read", { path })}\n` : undefined;
+    const exists = statSync(resolve(parts.settings.cwd, path), { throwIfNoEntry: false }) !== undefined;
+    return exists ? `${path}:\n${await call("read", { path })}\n` : undefined;
   };
   return { state, call, read };
 }

@@ -23,8 +23,8 @@ const loadRewind = () => import("./rewind-session.ts");
 export class LiveSession implements CodingSession {
   readonly queue: SessionQueue;
   readonly #parts: SessionParts;
-  readonly #onFault = (error: unknown): void => this.#parts.notices.add(listenerFailed(error));
-  readonly #events = new Listeners<[event: AgentEvent]>(this.#onFault);
+  readonly #onListenerError = (error: unknown): void => this.#parts.notices.add(listenerFailed(error));
+  readonly #events = new Listeners<[event: AgentEvent]>(this.#onListenerError);
   readonly #askTool = createAskTool();
   readonly #planTool = createPlanTool(
     () => this.#parts.current.mode,
@@ -32,13 +32,13 @@ export class LiveSession implements CodingSession {
     (mode) => this.setMode(mode),
   );
   readonly #runs: Runs;
-  readonly #changes = new Listeners<[change: ViewChange]>(this.#onFault);
+  readonly #changes = new Listeners<[change: ViewChange]>(this.#onListenerError);
   /** Background commands from earlier ended with the process that started them. */
-  readonly #since = Date.now();
+  readonly #openedAt = Date.now();
   readonly #endedJobs: HostView["endedJobs"];
   #fold: ViewFold | undefined;
-  #aside: string | undefined;
-  #tidied: Promise<void> | undefined;
+  #operation: string | undefined;
+  #cleanup: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
@@ -51,14 +51,14 @@ export class LiveSession implements CodingSession {
       },
       onEvent: (event) => this.#onEvent(event),
       onChange: () => this.changed(),
-      onFailure: (outcome) => this.#viewChanged((fold) => fold.fail(outcome)),
-      isBlocked: () => this.#aside !== undefined || this.#closing !== undefined,
+      onFailure: (outcome) => this.#updateView((fold) => fold.fail(outcome)),
+      isBlocked: () => this.#operation !== undefined || this.#closing !== undefined,
     });
     this.queue = this.#runs.queue;
     assertUntil(settings.config.values.until);
     this.#runs.until = settings.config.values.until;
     this.#endedJobs = composed.builtin.shell.watchJobs(() => this.changed());
-    notices.listen((notice) => this.#viewChanged((fold) => fold.notice(notice)));
+    notices.listen((notice) => this.#updateView((fold) => fold.notice(notice)));
     if (telemetry !== undefined) this.#events.add(telemetry.observe);
   }
 
@@ -86,7 +86,7 @@ export class LiveSession implements CodingSession {
   }
 
   get view(): SessionView {
-    return this.#opened().view;
+    return this.#openFold().view;
   }
 
   get lastOutcome(): Outcome | undefined {
@@ -104,7 +104,7 @@ export class LiveSession implements CodingSession {
   readonly onNotice: CodingSession["onNotice"] = (listener) => this.#parts.notices.listen(listener);
   readonly onEvent: CodingSession["onEvent"] = (listener) => this.#events.add(listener);
   readonly onChange: CodingSession["onChange"] = (listener) => {
-    this.#opened();
+    this.#openFold();
     return this.#changes.add(listener);
   };
   readonly stats: CodingSession["stats"] = () => sessionStats(this.#parts);
@@ -140,22 +140,24 @@ export class LiveSession implements CodingSession {
   };
 
   readonly compact: CodingSession["compact"] = (instructions) =>
-    this.#beside("compact()", () =>
+    this.#exclusively("compact()", () =>
       this.#parts.current.agent.compact({
         onEvent: (event) => this.#onEvent(event),
         ...defined({ instructions }),
       }),
     );
   readonly previewCompaction: CodingSession["previewCompaction"] = () =>
-    this.#beside("previewCompaction()", () => this.#parts.current.agent.previewCompaction());
+    this.#exclusively("previewCompaction()", () => this.#parts.current.agent.previewCompaction());
   readonly undo: CodingSession["undo"] = (options = {}) =>
-    this.#changing("undo()", async () => (await loadRewind()).undoFiles(this.#parts, options));
+    this.#changeJournal("undo()", async () => (await loadRewind()).undoFiles(this.#parts, options));
   readonly redo: CodingSession["redo"] = (options = {}) =>
-    this.#changing("redo()", async () => (await loadRewind()).redoFiles(this.#parts, options));
+    this.#changeJournal("redo()", async () => (await loadRewind()).redoFiles(this.#parts, options));
   readonly rewind: CodingSession["rewind"] = (entryId, options = {}) =>
-    this.#changing("rewind()", async () => (await loadRewind()).rewindSession(this.#parts, entryId, options));
+    this.#changeJournal("rewind()", async () =>
+      (await loadRewind()).rewindSession(this.#parts, entryId, options),
+    );
   readonly fork: CodingSession["fork"] = (entryId) =>
-    this.#beside("fork()", async () => (await loadRewind()).forkSession(this.#parts, entryId));
+    this.#exclusively("fork()", async () => (await loadRewind()).forkSession(this.#parts, entryId));
 
   readonly send: CodingSession["send"] = (input, options = {}): SessionRun => {
     this.#assertIdle("send()");
@@ -201,7 +203,7 @@ export class LiveSession implements CodingSession {
   }
 
   changed(): void {
-    this.#viewChanged((fold) => fold.host(this.#hostView()));
+    this.#updateView((fold) => fold.host(this.#hostView()));
   }
 
   /** A restored question was answered. */
@@ -236,32 +238,32 @@ export class LiveSession implements CodingSession {
     if (event.type === "tool_call_start" && event.name === "bash")
       void Promise.all([composed.builtin.shell.prepare(), composed.checkpoints?.prepare()]);
     // During the first request, so that the start does not wait for it.
-    if (event.type === "turn_start") this.#tidied ??= tidy(settings.cwd);
+    if (event.type === "turn_start") this.#cleanup ??= removeHalfWrittenFiles(settings.cwd);
     this.#events.call(event);
-    this.#viewChanged((fold) => {
+    this.#updateView((fold) => {
       fold.apply(event);
       // It may have been a waiting message.
       if (event.type === "user_message") fold.host(this.#hostView());
     });
   }
 
-  async #beside<T>(what: string, work: () => Promise<T>): Promise<T> {
+  async #exclusively<T>(what: string, work: () => Promise<T>): Promise<T> {
     this.#assertIdle(what);
-    this.#aside = what;
+    this.#operation = what;
     this.changed();
     try {
       return await work();
     } finally {
-      this.#aside = undefined;
+      this.#operation = undefined;
       this.changed();
       this.#runs.sendWaiting();
     }
   }
 
   /** Does work that changes the journal without the agent, then recreates the agent. */
-  #changing<T>(what: string, work: () => Promise<T>): Promise<T> {
+  #changeJournal<T>(what: string, work: () => Promise<T>): Promise<T> {
     const { current, questions } = this.#parts;
-    return this.#beside(what, async () => {
+    return this.#exclusively(what, async () => {
       try {
         return await work();
       } finally {
@@ -269,28 +271,28 @@ export class LiveSession implements CodingSession {
         questions.clear("The conversation was changed meanwhile.");
         await questions.restore();
         if (this.#fold !== undefined) {
-          this.#fold = this.#folded([]);
+          this.#fold = this.#buildFold([]);
           this.#changes.call({ items: [], rest: true, reset: true });
         }
       }
     });
   }
 
-  #opened(): ViewFold {
-    return (this.#fold ??= this.#folded(this.notices));
+  #openFold(): ViewFold {
+    return (this.#fold ??= this.#buildFold(this.notices));
   }
 
-  #folded(notices: readonly Notice[]): ViewFold {
+  #buildFold(notices: readonly Notice[]): ViewFold {
     const fold = new ViewFold(this.#hostView());
     for (const entry of this.#parts.session.journal.entries()) fold.apply(entry);
-    fold.endJobs(this.#since);
+    fold.endJobs(this.#openedAt);
     if (this.#state === "idle") fold.leaveRun();
     for (const notice of notices) fold.notice(notice);
     fold.take();
     return fold;
   }
 
-  #viewChanged(work: (fold: ViewFold) => void): void {
+  #updateView(work: (fold: ViewFold) => void): void {
     if (this.#fold === undefined) return;
     work(this.#fold);
     const change = this.#fold.take();
@@ -318,13 +320,13 @@ export class LiveSession implements CodingSession {
     if (this.#closing !== undefined) return "closed";
     if (this.#runs.isStopping) return "stopping";
     if (this.questions.length > 0) return "waiting";
-    return this.#runs.isRunning || this.#aside !== undefined ? "running" : "idle";
+    return this.#runs.isRunning || this.#operation !== undefined ? "running" : "idle";
   }
 
   #assertIdle(what: string): void {
     const { isRunning } = this.#open.#runs;
-    if (this.#aside !== undefined)
-      throw misuse(`${what} while ${this.#aside} is still running: wait for it.`);
+    if (this.#operation !== undefined)
+      throw misuse(`${what} while ${this.#operation} is still running: wait for it.`);
     if (!isRunning) return;
     throw misuse(
       `${what} while a run is in progress: steer() it, put the message into the queue, or stop() it first.`,
@@ -336,7 +338,7 @@ export class LiveSession implements CodingSession {
     await this.#runs.close("The session was closed.");
     questions.clear("The session was closed.");
     await composed.hooks?.end();
-    await Promise.all([composed.dispose(), this.#tidied]);
+    await Promise.all([composed.dispose(), this.#cleanup]);
     await telemetry?.flush();
     await session.kept?.close();
     this.changed();
@@ -344,7 +346,7 @@ export class LiveSession implements CodingSession {
 }
 
 /** Removes files that killed runs left half written. Bounded, since a workspace may be a whole disk. */
-async function tidy(cwd: string): Promise<void> {
+async function removeHalfWrittenFiles(cwd: string): Promise<void> {
   await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
 }
 

@@ -6,7 +6,7 @@ import type { Notice, OnNotice } from "../../view/notice.ts";
 export class NoticeBoard {
   readonly #redact: Redaction | undefined;
   readonly list: Notice[] = [];
-  // If a listener of notices fails, its error is only listed: telling it again would fail again.
+  // An error of a notice listener is only listed: notifying it again would fail again.
   readonly #listeners = new Listeners<[notice: Notice]>((error) => this.list.push(listenerFailed(error)));
 
   constructor(redact: Redaction | undefined, listener: OnNotice | undefined) {
@@ -19,12 +19,12 @@ export class NoticeBoard {
   }
 
   add(notice: Notice): void {
-    const shown =
+    const redacted =
       this.#redact !== undefined && "message" in notice
         ? { ...notice, message: this.#redact.text(notice.message) }
         : notice;
-    this.list.push(shown);
-    this.#listeners.call(shown);
+    this.list.push(redacted);
+    this.#listeners.call(redacted);
   }
 }
 
@@ -32,13 +32,13 @@ export function listenerFailed(error: unknown): Notice {
   return { level: "error", code: "plugin", message: `A listener failed: ${errorMessage(error)}` };
 }
 
-/** Listeners. Each one's first error goes to `onFault`; the others still hear. */
+/** Calls listeners. The first error of each one goes to `onError`; the others are still called. */
 export class Listeners<A extends readonly unknown[]> {
   #listeners: readonly ((...args: A) => void)[] = [];
-  readonly #onFault: (error: unknown) => void;
+  readonly #onError: (error: unknown) => void;
 
-  constructor(onFault: (error: unknown) => void) {
-    this.#onFault = onFault;
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
   }
 
   /** Returns an unsubscribe function. Throws `invalid_argument` if the listener is not a function. */
@@ -50,7 +50,7 @@ export class Listeners<A extends readonly unknown[]> {
       try {
         listener(...args);
       } catch (error) {
-        if (!hasFailed) this.#onFault(error);
+        if (!hasFailed) this.#onError(error);
         hasFailed = true;
       }
     };

@@ -34,7 +34,7 @@ import type { NoticeBoard } from "./notice-board.ts";
 import type { PlanDecision } from "./plan-tool.ts";
 import type { QuestionedCall, ShownChange } from "./question-diff.ts";
 
-interface AskedValue {
+interface ValueQuestion {
   readonly question: Pick<Question, "type" | "reason" | "choices" | "schema" | "options">;
   /** The input the call runs with after a reply; `undefined`: it is refused, and the run ends. */
   readonly inputAfter: (reply: QuestionReply) => ToolInput | undefined;
@@ -43,14 +43,14 @@ interface AskedValue {
 const CHOICES: readonly OfferedChoice[] = [{ choice: "no" }, { choice: "stop" }];
 
 /** The value that a call asks a person for; `undefined` if the call can only be allowed or refused. */
-function askedValue(tool: string, input: ToolInput): AskedValue | undefined {
+function valueQuestion(tool: string, input: ToolInput): ValueQuestion | undefined {
   if (tool === ASK_TOOL && Array.isArray(input["questions"]))
-    return askedAnswers(input["questions"] as readonly AskedQuestion[]);
-  if (tool === PLAN_TOOL && typeof input["plan"] === "string") return askedPlan(input["plan"]);
+    return answersQuestion(input["questions"] as readonly AskedQuestion[]);
+  if (tool === PLAN_TOOL && typeof input["plan"] === "string") return planQuestion(input["plan"]);
   return undefined;
 }
 
-function askedAnswers(questions: readonly AskedQuestion[]): AskedValue {
+function answersQuestion(questions: readonly AskedQuestion[]): ValueQuestion {
   return {
     question: { type: "elicitation", reason: "", choices: CHOICES, schema: askForm(questions) },
     inputAfter: (reply) => {
@@ -60,18 +60,18 @@ function askedAnswers(questions: readonly AskedQuestion[]): AskedValue {
   };
 }
 
-const STARTS: NonNullable<Question["options"]> = [
+const PLAN_MODES: NonNullable<Question["options"]> = [
   { value: "auto", label: "Start in auto" },
   { value: "default", label: "Start in ask" },
 ];
 
-function askedPlan(plan: string): AskedValue {
-  const decided = (decision: PlanDecision): ToolInput => ({ plan, ...decision });
+function planQuestion(plan: string): ValueQuestion {
+  const withDecision = (decision: PlanDecision): ToolInput => ({ plan, ...decision });
   return {
-    question: { type: "choice", reason: "", choices: CHOICES, options: STARTS },
+    question: { type: "choice", reason: "", choices: CHOICES, options: PLAN_MODES },
     inputAfter: (reply) => {
-      if ("value" in reply) return decided({ decision: reply.value === "auto" ? "auto" : "default" });
-      return decided(reply.choice === "stop" ? { decision: "keep" } : { changes: reply.reason ?? "" });
+      if ("value" in reply) return withDecision({ decision: reply.value === "auto" ? "auto" : "default" });
+      return withDecision(reply.choice === "stop" ? { decision: "keep" } : { changes: reply.reason ?? "" });
     },
   };
 }
@@ -110,7 +110,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   /** Each listener, with whether it can also answer with a value. */
   readonly #listeners = new Map<QuestionListener, boolean>();
   /** The files that people saw and agreed to change, by call. */
-  readonly #shown = new Map<string, ShownFile>();
+  readonly #agreedFiles = new Map<string, ShownFile>();
   /** Answers to restored questions, by call, until a run takes them. */
   readonly #answers = new Map<string, CallAnswer>();
   #open: readonly OpenQuestion[] = [];
@@ -146,7 +146,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     if (open === undefined)
       throw misuse(`No question ${JSON.stringify(id)} is open: it was answered, or nobody waits any more.`);
     assertOffered(open.question, reply);
-    const given = "value" in reply ? { value: fittingValue(open.question, reply.value) } : reply;
+    const given = "value" in reply ? { value: fitReply(open.question, reply.value) } : reply;
     this.#remove(id);
     open.reply(given);
   }
@@ -155,13 +155,13 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   async restore(): Promise<void> {
     const session = this.#host.session();
     const isAsked = session?.newestOf("approval_request") !== undefined;
-    const asked = isAsked ? openApprovals(session.journal.entries()) : [];
+    const requests = isAsked ? openApprovals(session.journal.entries()) : [];
     for (const [call, { question }] of this.#answers)
-      if (!asked.some(({ callId, id }) => callId === call && id === question)) this.#answers.delete(call);
-    const open = asked.filter(({ callId }) => !this.#answers.has(callId));
+      if (!requests.some(({ callId, id }) => callId === call && id === question)) this.#answers.delete(call);
+    const open = requests.filter(({ callId }) => !this.#answers.has(callId));
     const ids = new Set(open.map(({ id }) => id));
-    const kept = this.#open.filter((each) => !isRestored(each) || ids.has(each.question.id));
-    if (kept.length < this.#open.length) this.#set(kept);
+    const remaining = this.#open.filter((each) => !isRestored(each) || ids.has(each.question.id));
+    if (remaining.length < this.#open.length) this.#set(remaining);
     const isNew = ({ id }: ApprovalRequestEntry): boolean =>
       !this.#open.some(({ question }) => question.id === id);
     const added = open.filter(isNew);
@@ -178,7 +178,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     const content = before ?? contentOf(change);
     const answer = answerOf(entry, reply);
     if (content !== undefined && answer.approved)
-      this.#shown.set(callId, { content, isCarried: before !== undefined });
+      this.#agreedFiles.set(callId, { content, isCarried: before !== undefined });
     this.#answers.set(callId, { ...answer, question });
     this.#host.onAnswer();
   }
@@ -193,7 +193,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     return approvals;
   }
 
-  /** A call has ended: its restored question no longer needs an answer. */
+  /** A call has ended: its restored question is obsolete. */
   endCall(callId: string): void {
     this.#answers.delete(callId);
     const isOver = (open: OpenQuestion): boolean => isRestored(open) && open.question.callId === callId;
@@ -207,48 +207,33 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     for (const { fail } of open) fail?.(new NanoAgentError("aborted", reason));
   }
 
-  async ask(asked: ApprovalQuestion): Promise<ApprovalReply> {
-    const { tool, input, agent, callId, place, runs, outside, signal } = asked;
+  async ask(approval: ApprovalQuestion): Promise<ApprovalReply> {
+    const { tool, input, callId, place, signal } = approval;
     if (!this.isAttended) throw misuse("there is nobody to ask");
-    const value = askedValue(tool, input);
-    if (value !== undefined) return this.#askedFor(value, asked);
-    const change = await this.#changeOf(tool, input, { signal, place, known: this.#knownFor(asked) });
+    const value = valueQuestion(tool, input);
+    const how = { signal, place, known: this.#filesReadBefore(approval) };
+    const change = value === undefined ? await this.#changeOf(tool, input, how) : undefined;
     if (change?.fails !== undefined) return { choice: "fails", error: change.fails };
     const content = contentOf(change);
-    const id = await this.#record(asked, content);
-    const reason = sentences(whyAsked(asked), linkOf(asked, this.#host.settings), change?.replaces);
-    const call = { callId, tool, input, reason, choices: choicesOf(asked) };
-    const reply = await this.#wait(
-      {
-        id,
-        type: "permission",
-        time: Date.now(),
-        ...call,
-        ...defined({ agent, runs, outside, diff: change?.diff }),
-      },
-      signal,
-    );
+    const call = { ...approval, id: await this.#record(approval, content), time: Date.now() };
+    const question = callQuestion(call, change, choicesOf(approval), this.#host.settings);
+    const reply = await this.#wait(question, signal);
+    if (value !== undefined) {
+      const answered = value.inputAfter(reply);
+      return answered === undefined ? { choice: "stop" } : { choice: "answered", input: answered };
+    }
     if (!("choice" in reply)) return { choice: "no" };
-    const { choice, reason: why } = reply;
-    if (choice === "no" || choice === "stop") return { choice, ...defined({ reason: why }) };
-    if (content !== undefined) this.#shown.set(callId, { content, isCarried: false });
+    const { choice, reason } = reply;
+    if (choice === "no" || choice === "stop") return { choice, ...defined({ reason }) };
+    if (content !== undefined) this.#agreedFiles.set(callId, { content, isCarried: false });
     return { choice };
-  }
-
-  async #askedFor({ question, inputAfter }: AskedValue, asked: ApprovalQuestion): Promise<ApprovalReply> {
-    const { tool, input, agent, callId, signal } = asked;
-    const id = await this.#record(asked, undefined);
-    const call = { callId, tool, input, ...defined({ agent }) };
-    const reply = await this.#wait({ ...question, id, time: Date.now(), ...call }, signal);
-    const answered = inputAfter(reply);
-    return answered === undefined ? { choice: "stop" } : { choice: "answered", input: answered };
   }
 
   /**
    * The files the conversation has read. Undefined for a nested call, and if an earlier call of the answer
    * may still read or change the file: all calls are asked about before one runs.
    */
-  #knownFor({ callId, parentCallId, place }: ApprovalQuestion): QuestionedCall["known"] {
+  #filesReadBefore({ callId, parentCallId, place }: ApprovalQuestion): QuestionedCall["known"] {
     const { settings, read, session } = this.#host;
     const transcriptId = session()?.journal.sessionId;
     if (transcriptId === undefined || parentCallId !== undefined) return undefined;
@@ -263,13 +248,13 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   }
 
   isAsShown(callId: string, content: FileContent): boolean {
-    const shown = this.#shown.get(callId);
-    this.#shown.delete(callId);
+    const shown = this.#agreedFiles.get(callId);
+    this.#agreedFiles.delete(callId);
     return shown === undefined || shown.content === digestOf(content);
   }
 
   isCarried(callId: string): boolean {
-    return this.#shown.get(callId)?.isCarried === true;
+    return this.#agreedFiles.get(callId)?.isCarried === true;
   }
 
   async #changeOf(
@@ -283,10 +268,10 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   }
 
   /** Asks for a value or a choice. `undefined`: declined, or no listener. */
-  async askValue(asked: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
+  async askValue(question: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
     if (!this.takesValues) return undefined;
     const reply = await this.#wait(
-      { ...asked, id: this.#ids("question"), time: Date.now(), choices: [{ choice: "no" }] },
+      { ...question, id: this.#ids("question"), time: Date.now(), choices: [{ choice: "no" }] },
       signal,
     );
     return "value" in reply ? reply.value : undefined;
@@ -300,14 +285,15 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
    * Records a question before asking it, so that another process can answer it. Resolves to its id. A nested
    * call cannot wait that long and is not recorded.
    */
-  async #record(asked: ApprovalQuestion, shown: string | undefined): Promise<string> {
-    const { callId, parentCallId, tool: name, input, reason, code, part, rule, cwd, place } = asked;
+  async #record(approval: ApprovalQuestion, shownContent: string | undefined): Promise<string> {
+    const { callId, parentCallId, tool: name, input, reason, code, part, rule, cwd, place } = approval;
     const { read } = this.#host;
     const journal = this.#host.session()?.journal;
     const isNested = parentCallId !== undefined || this.#host.settings.config.values.pattern !== undefined;
     if (journal === undefined || isNested) return this.#ids("question");
-    const isRead = shown === NO_FILE || read.recall(journal.sessionId, place ?? "")?.sha256 === shown;
-    const content = isRead ? shown : undefined;
+    const isRead =
+      shownContent === NO_FILE || read.recall(journal.sessionId, place ?? "")?.sha256 === shownContent;
+    const content = isRead ? shownContent : undefined;
     const more = defined({ code, part, suggestion: rule, cwd: cwd || undefined, place, content });
     const question = { callId, name, input, reason, ...more };
     return (await journal.append({ type: "approval_request", ...question })).id;
@@ -315,20 +301,20 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
 
   async #wait(question: Question, signal: AbortSignal): Promise<QuestionReply> {
     signal.throwIfAborted();
-    const answered = Promise.withResolvers<QuestionReply>();
-    const over = new AbortController();
-    const onAbort = (): void => answered.reject(signal.reason);
+    const pending = Promise.withResolvers<QuestionReply>();
+    const closing = new AbortController();
+    const onAbort = (): void => pending.reject(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
-    this.#add({ question, reply: answered.resolve, fail: answered.reject });
+    this.#add({ question, reply: pending.resolve, fail: pending.reject });
     try {
       // An error that a listener throws synchronously is a rejection too.
-      const hear = async (listener: QuestionListener): Promise<void> => listener(question, over.signal);
-      for (const listener of this.#listeners.keys()) hear(listener).catch(answered.reject);
-      return await answered.promise;
+      const notify = async (listener: QuestionListener): Promise<void> => listener(question, closing.signal);
+      for (const listener of this.#listeners.keys()) notify(listener).catch(pending.reject);
+      return await pending.promise;
     } finally {
       signal.removeEventListener("abort", onAbort);
       this.#remove(question.id);
-      over.abort(signal.reason);
+      closing.abort(signal.reason);
     }
   }
 
@@ -385,7 +371,7 @@ function assertOffered({ type, choices, options }: Question, reply: QuestionRepl
     throw misuse(`The question offers ${offered.rule ?? "no rule"} for ${choice}, not ${rule}.`);
 }
 
-function fittingValue({ schema }: Question, value: Json): Json {
+function fitReply({ schema }: Question, value: Json): Json {
   const fitted = schema === undefined ? { value } : fittedTo(schema, value);
   if ("fault" in fitted) throw misuse(`The value does not fit what was asked for: ${fitted.fault}.`);
   return fitted.value;
@@ -422,7 +408,7 @@ function questionOf({ server, message, schema, url }: Elicitation): NewQuestion 
 }
 
 function answerOf({ name, input }: ApprovalRequestEntry, reply: QuestionReply): CallAnswer {
-  const answered = askedValue(name, input)?.inputAfter(reply);
+  const answered = valueQuestion(name, input)?.inputAfter(reply);
   if (answered !== undefined) return { approved: true, input: answered };
   if (!("choice" in reply)) return { approved: false };
   const { choice, reason } = reply;
@@ -441,11 +427,11 @@ export async function openQuestions(
   const { questionDiff } = await import("./question-diff.ts");
   const signal = new AbortController().signal;
   return Promise.all(
-    openApprovals(entries).map(async (asked) => {
-      const { name: tool, input } = asked;
+    openApprovals(entries).map(async (request) => {
+      const { name: tool, input } = request;
       const isKnown = settings.cwd !== "";
       const change = isKnown ? await questionDiff({ tool, input, settings, signal }) : undefined;
-      return restoredQuestion(asked, change, settings);
+      return restoredQuestion(request, change, settings);
     }),
   );
 }
@@ -459,49 +445,57 @@ function openApprovals(entries: Iterable<JournalEntry>): readonly ApprovalReques
 
 /** The question of an earlier process: the rules it offered ended with that process. */
 function restoredQuestion(
-  asked: ApprovalRequestEntry,
+  request: ApprovalRequestEntry,
   change: ShownChange | undefined,
   settings: Pick<Settings, "cwd" | "paths">,
 ): Question {
-  const { id, time, callId, name, input } = asked;
-  const value = askedValue(name, input);
-  if (value !== undefined) return { ...value.question, id, time, callId, tool: name, input };
+  const choices: readonly OfferedChoice[] = [{ choice: "once" }, ...CHOICES];
+  return callQuestion({ ...request, tool: request.name }, change, choices, settings);
+}
+
+type AskedCall = Pick<Question, "id" | "time" | "reason" | "agent" | "runs" | "outside"> &
+  Pick<ApprovalQuestion, "callId" | "tool" | "input" | "code" | "place"> & {
+    /** Digest of the file that an earlier process showed. */
+    readonly content?: string;
+  };
+
+/** Its reason is empty if the mode asks about every call of its kind. */
+function callQuestion(
+  asked: AskedCall,
+  change: ShownChange | undefined,
+  choices: readonly OfferedChoice[],
+  settings: Pick<Settings, "cwd" | "paths">,
+): Question {
+  const { id, time, callId, tool, input, agent, runs, outside, code, content, reason } = asked;
+  const call = { id, time, callId, tool, input, ...defined({ agent }) };
+  const value = valueQuestion(tool, input);
+  if (value !== undefined) return { ...value.question, ...call };
   const now = contentOf(change);
   // A file that cannot be read counts as unchanged.
-  const isChanged = now !== undefined && (asked.content ?? now) !== now;
-  const link = linkOf({ tool: name, input, place: asked.place }, settings);
-  const reason = sentences(whyAsked(asked), link, isChanged ? CHANGED : undefined, change?.replaces);
-  const call = { callId, tool: name, input, reason };
+  const isChanged = now !== undefined && (content ?? now) !== now;
+  const why = code === "no_rule" ? undefined : reason;
+  const sentences = [why, linkOf(asked, settings), isChanged ? FILE_CHANGED : undefined, change?.replaces];
   return {
-    id,
-    type: "permission",
-    time,
     ...call,
-    ...defined({ diff: isChanged ? undefined : change?.diff }),
-    choices: [{ choice: "once" }, { choice: "no" }, { choice: "stop" }],
+    type: "permission",
+    reason: sentences.filter((each) => each !== undefined).join(" "),
+    ...defined({ runs, outside, diff: isChanged ? undefined : change?.diff }),
+    choices,
   };
 }
 
-const CHANGED = "The file has changed since: a yes to this leaves it alone, and the model has to ask again.";
-
-/** The reason a call is asked about; undefined if the mode asks about every call of its kind. */
-function whyAsked({ code, reason }: Pick<ApprovalRequestEntry, "code" | "reason">): string | undefined {
-  return code === "no_rule" ? undefined : reason;
-}
+const FILE_CHANGED =
+  "The file has changed since: a yes to this leaves it alone, and the model has to ask again.";
 
 /** The target of a path that is a link or goes through one. */
 function linkOf(
-  { tool, input, place }: Pick<ApprovalQuestion, "tool" | "input"> & { readonly place?: string | undefined },
+  { tool, input, place }: Pick<ApprovalQuestion, "tool" | "input" | "place">,
   { cwd, paths }: Pick<Settings, "cwd" | "paths">,
 ): string | undefined {
   const { path } = input;
   if (!isFileTool(tool) || typeof path !== "string" || place === undefined) return undefined;
   const written = resolve(cwd, path.replace(/^~(?=\/|$)/, paths.home));
   return written === place ? undefined : `${path} leads to ${place}.`;
-}
-
-function sentences(...parts: readonly (string | undefined)[]): string {
-  return parts.filter((each) => each !== undefined).join(" ");
 }
 
 /** The digest of the file a change was based on; `undefined` if it cannot be read. */

@@ -13,7 +13,7 @@ export interface PlanDecision {
   readonly changes?: string;
 }
 
-/** The `present_plan` tool. With nobody to ask, the plan is the answer of the run. */
+/** The `present_plan` tool. If nobody can answer, the plan is the answer of the run. */
 export function createPlanTool(
   mode: () => PermissionMode,
   isAttended: () => boolean,
@@ -24,12 +24,12 @@ export function createPlanTool(
     description: "Ends plan mode: the whole plan in Markdown, for the user to approve.",
     parameters: { type: "object", properties: { plan: { type: "string" } }, required: ["plan"] },
     readOnly: true,
-    needsApproval: ({ plan }) => mode() === "plan" && isAttended() && faultOf(plan) === undefined,
+    needsApproval: ({ plan }) => mode() === "plan" && isAttended() && planProblem(plan) === undefined,
     execute: async (input): Promise<ToolResult> => {
       const { plan } = input;
       const { decision, changes } = input as PlanDecision;
-      const fault = faultOf(plan);
-      if (fault !== undefined) return errorResult(fault);
+      const problem = planProblem(plan);
+      if (problem !== undefined) return errorResult(problem);
       if (decision === "auto" || decision === "default") {
         await setMode(decision);
         const how = decision === "auto" ? "" : " The user is asked before each change.";
@@ -37,9 +37,12 @@ export function createPlanTool(
         return { content: `Approved: carry out the plan now.${how}`, title, metadata: { plan } };
       }
       if (changes !== undefined) {
-        const said =
+        const feedback =
           changes.trim() === "" ? "The user did not say why: ask them." : `The user says: ${changes}`;
-        return { content: `Not yet. ${said}\nChange the plan and present it again.`, title: "to be changed" };
+        return {
+          content: `Not yet. ${feedback}\nChange the plan and present it again.`,
+          title: "to be changed",
+        };
       }
       if (decision === undefined && mode() !== "plan")
         return errorResult(
@@ -51,7 +54,7 @@ export function createPlanTool(
   });
 }
 
-function faultOf(plan: string): string | undefined {
+function planProblem(plan: string): string | undefined {
   if (plan.trim() === "") return "The plan is empty.";
   if (plan.length <= MAX_PLAN_CHARS) return undefined;
   return `The plan has ${plan.length} characters, and a person reads ${MAX_PLAN_CHARS}: write it shorter and present it again.`;

@@ -53,25 +53,25 @@ export async function prepareCodingSession(options: CopyOptions): Promise<Prepar
   const notices = new NoticeBoard(redact, options.onNotice);
   for (const message of settings.config.notices) notices.add({ level: "warning", code: "setting", message });
   if (isAroundHome(settings)) notices.add({ level: "warning", code: "wide_folder", folder: settings.cwd });
-  const opened: OpeningState = { sessionId: options.sessionId ?? newUuid() };
+  const opening: OpeningState = { sessionId: options.sessionId ?? newUuid() };
   return {
     settings,
     redact,
     get sessionId() {
-      return opened.sessionId;
+      return opening.sessionId;
     },
     open: async () => {
       try {
-        return await openSession(options, settings, notices, opened);
+        return await openSession(options, settings, notices, opening);
       } catch (error) {
         // The reason it could not be opened matters, not an error while releasing it.
-        await opened.session?.kept?.close().catch(() => undefined);
+        await opening.session?.kept?.close().catch(() => undefined);
         throw error;
       }
     },
     killNow: () => {
-      if (opened.live === undefined) opened.session?.kept?.release();
-      else opened.live.killNow();
+      if (opening.live === undefined) opening.session?.kept?.release();
+      else opening.live.killNow();
     },
   };
 }
@@ -88,23 +88,23 @@ async function openSession(
   options: CopyOptions,
   settings: Settings,
   notices: NoticeBoard,
-  opened: OpeningState,
+  opening: OpeningState,
 ): Promise<CodingSession> {
   const { keep = true, remembers = keep, ports, model, elicit } = options;
   const { paths, cwd } = settings;
   const onNotice: OnNotice = (notice) => notices.add(notice);
-  if (!keep && options.resume !== undefined) throw misuse(NOT_KEPT);
-  const found = findSession(options, paths, cwd, opened.sessionId);
-  opened.sessionId = found.sessionId;
+  if (!keep && options.resume !== undefined) throw misuse(UNSAVED_RESUME);
+  const foundSession = findSession(options, paths, cwd, opening.sessionId);
+  opening.sessionId = foundSession.sessionId;
   const state = new FileState();
   const questions = new PendingQuestions({
     settings,
     files: ports?.files,
     read: state,
-    session: () => opened.session,
+    session: () => opening.session,
     notices,
-    onChange: () => opened.live?.changed(),
-    onAnswer: () => opened.live?.answered(),
+    onChange: () => opening.live?.changed(),
+    onAnswer: () => opening.live?.answered(),
   });
   const composed = await compose({
     ...options,
@@ -113,15 +113,15 @@ async function openSession(
     model: typeof model === "object" ? model : undefined,
     elicit:
       elicit ??
-      elicitAt(questions, async (asked) => opened.composed?.hooks?.notify("elicitation_dialog", asked)),
-    openSession: async () => (opened.session = await found.open()),
-    opened: () => opened.session,
+      elicitAt(questions, async (asked) => opening.composed?.hooks?.notify("elicitation_dialog", asked)),
+    openSession: async () => (opening.session = await foundSession.open()),
+    opened: () => opening.session,
     approval: questions,
     files: { state, agreed: questions },
     isAttended: () => questions.isAttended,
     onNotice,
   });
-  opened.composed = composed;
+  opening.composed = composed;
   const { session } = composed;
   const { openTelemetry } = settings.config.values;
   const telemetry =
@@ -131,15 +131,16 @@ async function openSession(
     ).loadTelemetry(openTelemetry, about("setting", onNotice)));
   const current = new SessionAgent(composed);
   const parts = { options, settings, composed, current, session, questions, notices, telemetry };
-  opened.live = new LiveSession({ ...parts, reopen: createCodingSession });
-  await opened.live.begin();
-  tellFindings(settings, session, onNotice);
-  return opened.live;
+  opening.live = new LiveSession({ ...parts, reopen: createCodingSession });
+  await opening.live.begin();
+  reportFindings(settings, session, onNotice);
+  return opening.live;
 }
 
-const NOT_KEPT = "A session that is not kept cannot resume one that is. Leave out keep: false or resume.";
+const UNSAVED_RESUME =
+  "A session that is not kept cannot resume one that is. Leave out keep: false or resume.";
 
-function tellFindings({ trust }: Settings, { kept }: OpenSession, onNotice: OnNotice): void {
+function reportFindings({ trust }: Settings, { kept }: OpenSession, onNotice: OnNotice): void {
   const { folder, leftOut: items } = trust;
   if (items.length > 0) onNotice({ level: "warning", code: "untrusted", folder, items });
   if (kept === undefined || !hasRepairs(kept.repairs)) return;

@@ -35,40 +35,41 @@ export interface ShownChange {
 }
 
 /** Milliseconds an editor has to report its version of a file. */
-const PATIENCE_MS = 2_000;
+const READ_TIMEOUT_MS = 2_000;
 
 /** Another process may have read the file for the session. */
-const TAKEN_FOR_READ: AgreedChanges = { isAsShown: () => true, isCarried: () => true };
+const ASSUMED_READ: AgreedChanges = { isAsShown: () => true, isCarried: () => true };
 
 /** The change that a `write` or `edit` call would make; `undefined` for other calls. Never rejects. */
 export async function questionDiff(call: QuestionedCall): Promise<ShownChange | undefined> {
   const { tool, input, place, settings, files, known, signal } = call;
   const { path: shown } = input;
   if ((tool !== "write" && tool !== "edit") || typeof shown !== "string") return undefined;
-  const gone = (what: string): ShownChange => (tool === "write" ? { replaces: `It replaces ${what}.` } : {});
+  const replacing = (what: string): ShownChange =>
+    tool === "write" ? { replaces: `It replaces ${what}.` } : {};
   try {
     const path = place ?? resolvePath(shown, { cwd: settings.cwd, home: settings.paths.home });
     const { state, transcriptId } = known ?? { state: new FileState(), transcriptId: "" };
-    const agreed = known === undefined ? TAKEN_FOR_READ : undefined;
+    const agreed = known === undefined ? ASSUMED_READ : undefined;
     const target = { path, givenPath: shown, state, transcriptId, files, agreed, callId: "" };
     const { before, after } = await inTime((either) => plan({ tool, input }, { ...target, signal: either }), {
-      ms: PATIENCE_MS,
+      ms: READ_TIMEOUT_MS,
       clock: systemClock,
       signal,
     });
     if (before === undefined)
       return { diff: await diffOf(shown, undefined, after), file: { content: undefined } };
     const content = encodeText(before.content);
-    if ("missing" in content) return gone("a file in another encoding");
+    if ("missing" in content) return replacing("a file in another encoding");
     const diff = await diffOf(shown, before.content.text, after);
     return {
       diff,
       file: { content },
-      ...(diff === undefined && gone(`a file of ${before.stamp.size} bytes`)),
+      ...(diff === undefined && replacing(`a file of ${before.stamp.size} bytes`)),
     };
   } catch (error) {
     if (known !== undefined && error instanceof FileRefusal) return { fails: error.message };
-    return gone("what is there, which could not be read");
+    return replacing("what is there, which could not be read");
   }
 }
 

@@ -42,24 +42,23 @@ export async function undoFiles(
   { paths = [], to, force = false }: UndoOptions,
 ): Promise<UndoReport> {
   const { cwd } = parts.settings;
-  using place = await placeOf(parts);
-  return await undo(place, {
+  using target = await rollbackTarget(parts);
+  return await undo(target, {
     paths: paths.map((path) => resolve(cwd, path)),
     force,
     ...defined({ to: to && { run: to.run, turn: to.turn ?? 0 } }),
   });
 }
 
-/** Reapplies the file changes that the newest undo reverted. */
 export async function redoFiles(
   parts: SessionParts,
   { force = false }: { readonly force?: boolean },
 ): Promise<UndoReport> {
-  using place = await placeOf(parts);
-  return await redo(place, { force });
+  using target = await rollbackTarget(parts);
+  return await redo(target, { force });
 }
 
-async function placeOf({ settings, composed, session }: SessionParts): Promise<RollbackPlace> {
+async function rollbackTarget({ settings, composed, session }: SessionParts): Promise<RollbackPlace> {
   const { checkpoints } = composed;
   if (checkpoints === undefined)
     throw misuse("Nothing is kept for undo: it is switched off, or the session is not kept on the disk.");

@@ -36,10 +36,10 @@ class LiveRun {
   readonly #abort = new AbortController();
   readonly #tally = new RunTally();
   readonly #startedAt = performance.now();
-  readonly #given: AbortSignal | undefined;
+  readonly #callerSignal: AbortSignal | undefined;
   readonly #facts: () => HostFacts;
   readonly #onOutcome: (outcome: Outcome) => void;
-  readonly #onAbort = (): void => this.abort(this.#given?.reason);
+  readonly #onAbort = (): void => this.abort(this.#callerSignal?.reason);
   #stream: EventStream<AgentEvent> | undefined;
   isOver = false;
   hasEnd = false;
@@ -53,7 +53,7 @@ class LiveRun {
   ) {
     this.#facts = facts;
     this.#onOutcome = onOutcome;
-    this.#given = signal;
+    this.#callerSignal = signal;
     if (signal?.aborted === true) this.#onAbort();
     else signal?.addEventListener("abort", this.#onAbort, { once: true });
     // Some callers await the outcome, others iterate over the events.
@@ -92,7 +92,7 @@ class LiveRun {
   settle(outcome: Outcome): void {
     if (this.isOver) return;
     this.isOver = true;
-    this.#given?.removeEventListener("abort", this.#onAbort);
+    this.#callerSignal?.removeEventListener("abort", this.#onAbort);
     this.#onOutcome(outcome);
     this.#stream?.end();
     this.#outcome.resolve(outcome);
@@ -137,7 +137,7 @@ interface RunHost {
 }
 
 /** Stop reasons after which waiting messages are sent automatically. */
-const GOES_ON: ReadonlySet<Outcome["stopReason"]> = new Set([
+const CONTINUING_REASONS: ReadonlySet<Outcome["stopReason"]> = new Set([
   "completed",
   "finish_tool",
   "structured_output",
@@ -230,11 +230,11 @@ export class Runs {
     await this.queue.settled;
   }
 
-  start(begun: RunStart): LiveRun {
-    const { signal, schema } = begun.options ?? {};
+  start(start: RunStart): LiveRun {
+    const { signal, schema } = start.options ?? {};
     const facts = (): HostFacts => ({
       wantsOutput: schema !== undefined,
-      goOn: this.#goOn(),
+      goOn: this.#continueCommand(),
       hasSandbox: this.#parts.composed.confinement.temporary() !== undefined,
       evidence: this.#evidence.evidence,
     });
@@ -243,7 +243,7 @@ export class Runs {
       if (!run.hasEnd) this.#host.onFailure(outcome);
     });
     this.#run = run;
-    void this.#perform(run, begun);
+    void this.#perform(run, start);
     return run;
   }
 
@@ -280,8 +280,8 @@ export class Runs {
     run?.fail(toNanoAgentError(run.signal.reason ?? "interrupted"));
   }
 
-  async #perform(run: LiveRun, begun: RunStart): Promise<void> {
-    const { input, options = {}, approvals } = begun;
+  async #perform(run: LiveRun, start: RunStart): Promise<void> {
+    const { input, options = {}, approvals } = start;
     const parts = this.#parts;
     const { beforeRun, onEvent, onChange } = this.#host;
     const { schema, until = this.until } = options;
@@ -295,7 +295,7 @@ export class Runs {
       if (input === undefined && this.#isFirst)
         for (const entry of parts.session.journal.entries()) this.#evidence.add(entry);
       this.#isFirst = false;
-      const heard = {
+      const observed = {
         signal: run.signal,
         onEvent: (event: AgentEvent): void => {
           if (run.isOver) return;
@@ -308,11 +308,11 @@ export class Runs {
       };
       const approver = this.#approver;
       const onEnd = (release: () => void | Promise<void>): number => releases.push(release);
-      const prepared = await prepareMessage(input, { parts, ...heard, approver, onEnd });
-      const runs = { ...heard, ...approver, ...defined({ schema, approvals }) };
-      const settled = await this.#answered(prepared, runs, until);
+      const prepared = await prepareMessage(input, { parts, ...observed, approver, onEnd });
+      const runOptions = { ...observed, ...approver, ...defined({ schema, approvals }) };
+      const outcomeFor = await this.#runUntilAccepted(prepared, runOptions, until);
       for (const release of releases.splice(0)) await release();
-      const outcome = settled(run.facts);
+      const outcome = outcomeFor(run.facts);
       if (approvals !== undefined || outcome.stopReason === "awaiting_approval")
         await parts.questions.restore();
       this.#end(run, () => run.settle(outcome));
@@ -322,17 +322,17 @@ export class Runs {
       if (approvals !== undefined) await parts.questions.restore();
       this.#end(run, () => run.fail(failure));
     }
-    await this.#afterRun(run, begun, isStored);
+    await this.#afterRun(run, start, isStored);
   }
 
   async #afterRun(run: LiveRun, { input, isQueued }: RunStart, isStored: boolean): Promise<void> {
     const { stopReason, exitCode } = await run.outcome;
     if (this.#run !== undefined || this.resumeAnswered()) return;
-    if (GOES_ON.has(stopReason)) this.sendWaiting();
+    if (CONTINUING_REASONS.has(stopReason)) this.sendWaiting();
     else {
       this.queue.holdAll();
-      const isKept = isStored || (exitCode !== EXIT.session && stopReason !== "aborted");
-      if (isQueued === true && input !== undefined && !isKept) this.queue.putBack(input);
+      const isHandled = isStored || (exitCode !== EXIT.session && stopReason !== "aborted");
+      if (isQueued === true && input !== undefined && !isHandled) this.queue.putBack(input);
     }
     const { composed, questions } = this.#parts;
     if (!this.isRunning && questions.isAttended) composed.hooks?.waiting();
@@ -347,7 +347,7 @@ export class Runs {
   }
 
   /** Runs until hooks and the command accept the answer. Resolves to a function that builds the outcome. */
-  async #answered(
+  async #runUntilAccepted(
     prepared: PreparedMessage,
     options: RunOptions & { readonly signal: AbortSignal; readonly onEvent: (event: AgentEvent) => void },
     until: string | undefined,
@@ -356,24 +356,30 @@ export class Runs {
     if ("done" in prepared) return doneOutcome;
     const { agent } = this.#parts.current;
     const { maxTurns, maxWallTime, untilMax: most = DEFAULT_ROUNDS } = this.#parts.settings.config.values;
-    const { approvals: _approvals, ...again } = options;
+    const { approvals: _approvals, ...resumeOptions } = options;
     const wallTimeMs =
       (maxWallTime === undefined ? undefined : parseDuration(maxWallTime)) ?? Number.POSITIVE_INFINITY;
     const deadline = performance.now() + wallTimeMs;
-    let left = maxTurns ?? Number.POSITIVE_INFINITY;
-    const counts = (result: RunResult): RunResult => {
-      left -= result.iterations;
+    let turnsLeft = maxTurns ?? Number.POSITIVE_INFINITY;
+    const countTurns = (result: RunResult): RunResult => {
+      turnsLeft -= result.iterations;
       return result;
     };
-    const goOn = async (reason: string, signal: AbortSignal): Promise<RunResult | undefined> => {
-      if (left < 1) return undefined;
+    const resume = async (reason: string, signal: AbortSignal): Promise<RunResult | undefined> => {
+      if (turnsLeft < 1) return undefined;
       const id = agent.steer(reason);
-      const next = counts(await agent.run(undefined, { ...again, signal, maxIterations: left }));
+      const next = countTurns(
+        await agent.run(undefined, { ...resumeOptions, signal, maxIterations: turnsLeft }),
+      );
       // It belongs to this run alone, even if the run ended before delivering it.
       agent.unsteer(id);
       return next;
     };
-    const first = await this.#throughHooks(counts(await agent.run(prepared.input, options)), options, goOn);
+    const first = await this.#applyStopHooks(
+      countTurns(await agent.run(prepared.input, options)),
+      options,
+      resume,
+    );
     if (until === undefined || !hasAnswered(first)) return (facts) => outcomeOf(first, facts);
     const { holdUntil } = await import("./hold-until.ts");
     const { signal, onEvent } = options;
@@ -386,25 +392,25 @@ export class Runs {
       onEvent,
       hasAnswered,
       goOn: async (reason, limit) => {
-        const next = await goOn(reason, limit);
-        return next && this.#throughHooks(next, { signal: limit }, goOn);
+        const next = await resume(reason, limit);
+        return next && this.#applyStopHooks(next, { signal: limit }, resume);
       },
     });
     return (facts) => (wrong === undefined ? outcomeOf(result, facts) : unheldOutcome(result, wrong, facts));
   }
 
-  async #throughHooks(
+  async #applyStopHooks(
     first: RunResult,
     { signal }: { readonly signal: AbortSignal },
-    goOn: (reason: string, signal: AbortSignal) => Promise<RunResult | undefined>,
+    resume: (reason: string, signal: AbortSignal) => Promise<RunResult | undefined>,
   ): Promise<RunResult> {
     const { hooks } = this.#parts.composed;
     let result = first;
     for (let count = 0; count < MAX_STOP_BLOCKS; count++) {
-      if (hooks?.hasStop !== true || !GOES_ON.has(result.stopReason) || signal.aborted) break;
+      if (hooks?.hasStop !== true || !CONTINUING_REASONS.has(result.stopReason) || signal.aborted) break;
       const reason = await hooks.stop(count > 0, signal);
       if (reason === undefined || signal.aborted) break;
-      const next = await goOn(reason, signal);
+      const next = await resume(reason, signal);
       if (next === undefined) break;
       result = next;
     }
@@ -412,7 +418,7 @@ export class Runs {
   }
 
   /** The command that continues the session, if any of it is stored. */
-  #goOn(): string | undefined {
+  #continueCommand(): string | undefined {
     const { options, session } = this.#parts;
     const { goOnCommand = (words: string) => `nano-agent -p ${words} "…"` } = options;
     const words = session.goOn();

@@ -25,7 +25,7 @@ interface SessionModel extends Omit<ChosenModel, "source"> {
 /** The agent of a session, with the model, mode and tools that survive its recreation. */
 export class SessionAgent {
   readonly #composed: Composition;
-  readonly #lateTools = new Map<string, Tool>();
+  readonly #addedTools = new Map<string, Tool>();
   #chosen: SessionModel;
   /** A mode that was chosen before there was a conversation to record it in. */
   #unrecordedMode: PermissionMode | undefined;
@@ -83,20 +83,20 @@ export class SessionAgent {
   /** Recreates the agent from the journal: the old one has an outdated conversation. */
   async renew(): Promise<void> {
     this.agent = await this.#composed.renew(this.#choice);
-    for (const tool of this.#lateTools.values()) this.agent.tools.add(tool);
+    for (const tool of this.#addedTools.values()) this.agent.tools.add(tool);
   }
 
   addTools(tools: readonly Tool[]): void {
     for (const tool of tools) {
       this.agent.tools.add(tool);
-      this.#lateTools.set(tool.name, tool);
+      this.#addedTools.set(tool.name, tool);
     }
   }
 
   removeTools(names: readonly string[]): void {
     for (const name of names) {
       this.agent.tools.remove(name);
-      this.#lateTools.delete(name);
+      this.#addedTools.delete(name);
     }
   }
 
@@ -113,9 +113,11 @@ export class SessionAgent {
   }
 
   async setModel(name: string): Promise<void> {
-    const said = name === LOCAL_MODEL ? undefined : parseModelName(name);
-    const model = await this.#composed.openModel(said === undefined ? name : `${said.provider}/${said.id}`);
-    const effort = said?.effort ?? this.#chosen.effort;
+    const parsed = name === LOCAL_MODEL ? undefined : parseModelName(name);
+    const model = await this.#composed.openModel(
+      parsed === undefined ? name : `${parsed.provider}/${parsed.id}`,
+    );
+    const effort = parsed?.effort ?? this.#chosen.effort;
     await this.agent.setModel(model, { effort });
     this.#chosen = { model, effort, why: "flag", isNamed: false };
   }
@@ -134,8 +136,8 @@ export class SessionAgent {
     if (effort !== undefined && !EFFORTS.includes(effort))
       throw misuse(`${JSON.stringify(effort)} is not an effort. Use one of ${EFFORTS.join(", ")}.`);
     const { isNamed, effort: named } = this.#chosen;
-    const hasNamed = isNamed && named !== undefined;
-    const model = hasNamed ? await this.#composed.openModel(this.name) : this.#chosen.model;
+    const hasEffortInName = isNamed && named !== undefined;
+    const model = hasEffortInName ? await this.#composed.openModel(this.name) : this.#chosen.model;
     await this.agent.setModel(model, { effort });
     this.#chosen = { ...this.#chosen, model, effort, isNamed: false };
   }

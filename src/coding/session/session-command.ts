@@ -17,13 +17,10 @@ export interface CommandUse extends CommandPorts {
   readonly notify: (text: string) => void;
 }
 
-/** The source of commands, called whenever the list is needed. */
-export type CommandSource = () => readonly SessionCommand[];
-
-/** The commands of several sources; the first of a name wins. */
-export function commandsOf(sources: readonly CommandSource[]): readonly SessionCommand[] {
-  const commands = new Map<string, SessionCommand>();
-  for (const command of sources.flatMap((source) => source()))
-    if (!commands.has(command.name)) commands.set(command.name, command);
-  return [...commands.values()];
+/** The commands of several lists; the first of a name wins. */
+export function firstOfEachName(
+  ...lists: readonly (readonly SessionCommand[] | undefined)[]
+): readonly SessionCommand[] {
+  const commands = lists.flatMap((list) => list ?? []);
+  return commands.filter(({ name }, at) => commands.findIndex((each) => each.name === name) === at);
 }

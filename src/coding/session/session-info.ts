@@ -14,7 +14,7 @@ export function sessionInfo({ composed, current, session, settings }: SessionPar
   return {
     cwd: settings.cwd,
     model,
-    ...defined({ effort, mcp: composed.mcp.hub, path: session.kept?.path, goOn: session.goOn() }),
+    ...defined({ effort, mcp: composed.mcp?.hub, path: session.kept?.path, goOn: session.goOn() }),
     mode,
     tools: agent.tools
       .list()
@@ -26,12 +26,11 @@ export function sessionInfo({ composed, current, session, settings }: SessionPar
     commands: composed
       .commands()
       .map(({ name, description, hint }) => ({ name, ...defined({ description, hint }) })),
-    mcpServers: composed.mcp.statuses(),
+    mcpServers: composed.mcpStatuses(),
     sandbox: composed.confinement.sandbox,
   };
 }
 
-/** The totals of a session, from its entries, and the parts of its agent's next request. */
 export function sessionStats({ session, composed, current }: SessionParts): SessionStats {
   const { agent, view } = current;
   const entries = [...session.journal.entries()];
@@ -78,20 +77,20 @@ export function sessionStats({ session, composed, current }: SessionParts): Sess
 /** User messages, oldest first, each with the turn that followed; excludes those of `until`. */
 export function rewindPoints(journal: Iterable<JournalEntry>): readonly (RewindPoint & TurnPlace)[] {
   const entries = [...journal];
-  const told = new Set(
+  const untilTexts = new Set(
     entries.flatMap((entry) => (entry.type === "note" && parseUntilNote(entry)?.told) || []),
   );
   const history = checkpointHistory(entries);
-  const messages = history.messages.filter(({ entry }) => !told.has(textOf(entry.message.content)));
+  const messages = history.messages.filter(({ entry }) => !untilTexts.has(textOf(entry.message.content)));
   return messages.map(({ run, turn, entry: { id, time, message } }) => {
     const paths = stepsFrom(history, { run, turn }).flatMap(({ entry }) =>
-      entry.changes.filter(isOfFile).map(({ path }) => path),
+      entry.changes.filter(isFileVersionChange).map(({ path }) => path),
     );
     return { entryId: id, text: textOf(message.content), time, run, turn, files: [...new Set(paths)] };
   });
 }
 
 /** True for anything but a folder created for a file: a person would not count that. */
-function isOfFile({ before, after }: FileChange): boolean {
+function isFileVersionChange({ before, after }: FileChange): boolean {
   return [before, after].some((version) => version !== null && version.type !== "folder");
 }

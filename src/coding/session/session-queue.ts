@@ -15,7 +15,7 @@ export interface QueueHost {
   readonly hooks: Pick<SessionHooks, "hasSubmit" | "submit"> | undefined;
   readonly isKept: boolean;
   readonly isCommand: (text: string) => boolean;
-  /** The signal of the running run; undefined between runs. */
+  /** The signal of the current run; undefined between runs. */
   readonly runSignal: () => AbortSignal | undefined;
   /** Starts a run with a message. False if no run may begin now. */
   readonly start: (input: Input) => boolean;
@@ -41,7 +41,7 @@ export class SessionQueue implements MessageQueue {
   #held = false;
   /** Hooks judge one message after the other. */
   #judging: Promise<void> = Promise.resolve();
-  #written = "[]";
+  #storedText = "[]";
   #writing: Promise<boolean> = Promise.resolve(true);
 
   constructor(host: QueueHost) {
@@ -49,12 +49,12 @@ export class SessionQueue implements MessageQueue {
   }
 
   get items(): readonly QueuedMessage[] {
-    return this.#waiting.map(shown);
+    return this.#waiting.map(toQueuedMessage);
   }
 
-  /** Messages that the running run gets with its next request, in the order they were written. */
+  /** Messages that the current run gets with its next request, in the order they were written. */
   get steering(): readonly QueuedMessage[] {
-    return this.#sent.map(shown);
+    return this.#steered.map(toQueuedMessage);
   }
 
   get held(): boolean {
@@ -74,7 +74,7 @@ export class SessionQueue implements MessageQueue {
   move(id: string, index: number): void {
     const item = this.#item(id);
     const others = this.#waiting.filter((each) => each !== item);
-    this.#set([...this.#sent, ...others.toSpliced(Math.max(0, index), 0, item)]);
+    this.#set([...this.#steered, ...others.toSpliced(Math.max(0, index), 0, item)]);
   }
 
   remove(id: string): string {
@@ -108,14 +108,14 @@ export class SessionQueue implements MessageQueue {
   sendNow(id: string): void {
     const item = this.#item(id);
     this.#change(id, undefined);
-    const steered = this.steer(joined([item]));
+    const steered = this.steer(joinMessages([item]));
     if (this.#waiting.some((each) => each.id === steered)) this.move(steered, 0);
   }
 
-  /** Sends a message to the running run, or starts one with it. A command waits for its own run. */
+  /** Steers the current run, or starts one. A command waits for its own run. */
   steer(input: Input): string {
     const { agent, hooks, isCommand, runSignal, start } = this.#host;
-    const content = steeringOf(input);
+    const content = steeringContent(input);
     const [text, images] = partsOf(content);
     const signal = runSignal();
     if (signal === undefined && start(input)) return newUuid();
@@ -127,9 +127,9 @@ export class SessionQueue implements MessageQueue {
     }
     const id = agent().steer(content);
     this.#set([
-      ...this.#sent,
+      ...this.#steered,
       ...this.#waiting,
-      { ...shown({ id, text, images }), state: "steering", sentId: id },
+      { ...toQueuedMessage({ id, text, images }), state: "steering", sentId: id },
     ]);
     return id;
   }
@@ -148,33 +148,36 @@ export class SessionQueue implements MessageQueue {
     if (this.#held || waiting.length === 0) return undefined;
     const command = waiting.findIndex(({ text }) => this.#host.isCommand(text));
     const count = command === 0 ? 1 : command === -1 ? waiting.length : command;
-    this.#set([...this.#sent, ...waiting.slice(count)]);
-    return joined(waiting.slice(0, count));
+    this.#set([...this.#steered, ...waiting.slice(count)]);
+    return joinMessages(waiting.slice(0, count));
   }
 
   /** Holds everything after an interrupted run; messages meant for that run come first. */
   holdAll(): void {
     const { agent } = this.#host;
-    const late = this.#sent.filter(({ sentId = "" }) => agent().unsteer(sentId));
+    const late = this.#steered.filter(({ sentId = "" }) => agent().unsteer(sentId));
     const waiting = this.#waiting;
     if (late.length + waiting.length === 0) return;
     this.#held = true;
-    this.#set([...late.map((each): QueueItem => ({ ...shown(each), state: "waiting" })), ...waiting]);
+    this.#set([
+      ...late.map((each): QueueItem => ({ ...toQueuedMessage(each), state: "waiting" })),
+      ...waiting,
+    ]);
   }
 
   /** Puts a message that could not be stored at the front, and holds the queue. */
   putBack(input: Input): void {
     this.hold();
-    this.move(this.add(...partsOf(steeringOf(input))), 0);
+    this.move(this.add(...partsOf(steeringContent(input))), 0);
   }
 
-  /** Restores the messages that waited when the session was left, and holds them. */
+  /** Restores the messages that waited when the session was closed, and holds them. */
   restore({ journal, newestOf }: Pick<OpenSession, "journal" | "newestOf">): void {
     if (newestOf("note") === undefined) return;
     const { sessionId } = this.#host.agent();
     let messages: readonly StoredMessage[] = [];
     for (const entry of journal.entries()) messages = storedMessages(entry, sessionId) ?? messages;
-    this.#written = JSON.stringify(messages);
+    this.#storedText = JSON.stringify(messages);
     if (messages.length > 0) this.hold();
     for (const { text, images } of messages) this.add(text, images);
   }
@@ -183,7 +186,7 @@ export class SessionQueue implements MessageQueue {
     return this.#items.filter(({ state }) => state !== "steering");
   }
 
-  get #sent(): readonly QueueItem[] {
+  get #steered(): readonly QueueItem[] {
     const pending = new Set(this.#host.agent().pendingSteering.map(({ id }) => id));
     return this.#items.filter(({ sentId }) => sentId !== undefined && pending.has(sentId));
   }
@@ -197,7 +200,7 @@ export class SessionQueue implements MessageQueue {
   #add(text: string, images: readonly ImageBlock[], state: QueueItem["state"]): string {
     if (images.length === 0) assertText(text);
     const id = this.#ids("message");
-    this.#set([...this.#items, { ...shown({ id, text, images }), state }]);
+    this.#set([...this.#items, { ...toQueuedMessage({ id, text, images }), state }]);
     this.#host.onReady();
     return id;
   }
@@ -205,14 +208,14 @@ export class SessionQueue implements MessageQueue {
   async #judge(id: string, content: Content, signal: AbortSignal): Promise<void> {
     const { agent, hooks, runSignal, onNotice } = this.#host;
     // Edited, removed or too late: it is judged when it is sent.
-    const judged = (): QueueItem | undefined =>
+    const findJudged = (): QueueItem | undefined =>
       runSignal() === signal
         ? this.#items.find((each) => each.id === id && each.state === "judging")
         : undefined;
-    if (judged() === undefined) return;
-    const said = typeof content === "string" ? [{ type: "text", text: content } as const] : content;
-    const verdict = await hooks?.submit(textOf(said), signal);
-    const item = judged();
+    if (findJudged() === undefined) return;
+    const blocks = typeof content === "string" ? [{ type: "text", text: content } as const] : content;
+    const verdict = await hooks?.submit(textOf(blocks), signal);
+    const item = findJudged();
     if (verdict === undefined || item === undefined) return;
     const { blocked, context } = verdict;
     if (blocked !== undefined) {
@@ -221,7 +224,7 @@ export class SessionQueue implements MessageQueue {
       return;
     }
     const added = context.map((text) => ({ type: "text", text: `\n\n${text}` }) as const);
-    this.#change(id, { ...item, state: "steering", sentId: agent().steer([...said, ...added]) });
+    this.#change(id, { ...item, state: "steering", sentId: agent().steer([...blocks, ...added]) });
   }
 
   #change(id: string, item: QueueItem | undefined): void {
@@ -251,10 +254,10 @@ export class SessionQueue implements MessageQueue {
   async #write(): Promise<void> {
     const messages = this.#waiting.map(({ text, images }) => ({ text, ...defined({ images }) }));
     const written = JSON.stringify(messages);
-    if (written === this.#written) return;
+    if (written === this.#storedText) return;
     const agent = this.#host.agent();
     await agent.note(QUEUE_NOTE, { session: agent.sessionId, messages: messages as unknown as Json });
-    this.#written = written;
+    this.#storedText = written;
   }
 }
 
@@ -271,13 +274,13 @@ export function storedMessages(entry: JournalEntry, sessionId: string): readonly
   }));
 }
 
-function shown({ id, text, images = [] }: QueuedMessage): QueuedMessage {
+function toQueuedMessage({ id, text, images = [] }: QueuedMessage): QueuedMessage {
   return { id, text, ...(images.length === 0 ? {} : { images }) };
 }
 
 type Content = string | readonly UserBlock[];
 
-function steeringOf(input: Input): Content {
+function steeringContent(input: Input): Content {
   if (typeof input === "string") return input;
   const messages = toMessages(input);
   if (messages.some(({ role }) => role === "assistant"))
@@ -290,7 +293,7 @@ function partsOf(content: Content): [text: string, images: readonly ImageBlock[]
   return [textOf(content), images];
 }
 
-function joined(messages: readonly QueuedMessage[]): Input {
+function joinMessages(messages: readonly QueuedMessage[]): Input {
   const text = messages.map((each) => each.text).join("\n\n");
   const images = messages.flatMap((each) => each.images ?? []);
   return images.length === 0

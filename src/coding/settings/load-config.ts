@@ -56,12 +56,13 @@ export async function checkConfigText(text: string, path: string): Promise<Confi
   const problem = findProblem(parsed.value, SETTINGS_SCHEMA, "the file");
   if (problem !== undefined) throw invalid(`${path}:${parsed.lineOf(problem.path)}`, problem.message);
   const config = parsed.value as ConfigFile;
-  const fault = findRuleFault(config);
-  if (fault !== undefined) throw invalid(`${path}:${parsed.lineOf(fault.path)}`, fault.message);
+  const ruleProblem = findRuleProblem(config);
+  if (ruleProblem !== undefined)
+    throw invalid(`${path}:${parsed.lineOf(ruleProblem.path)}`, ruleProblem.message);
   return config;
 }
 
-function findRuleFault(
+function findRuleProblem(
   config: ConfigFile,
 ): { readonly path: readonly (string | number)[]; readonly message: string } | undefined {
   const inFolders = Object.entries(config.folders ?? {}).map(

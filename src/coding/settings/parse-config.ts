@@ -10,7 +10,7 @@ import {
 } from "jsonc-parser";
 
 /** A byte order mark, as some editors write it. */
-const MARK = /^\uFEFF/;
+const BYTE_ORDER_MARK = /^\uFEFF/;
 
 /** A parsed config text with the line (from 1) of each key or list item; or a fault and its line. */
 export type ParsedConfig =
@@ -20,12 +20,12 @@ export type ParsedConfig =
 /** Parses JSON with comments. A duplicate key is a fault: readers disagree on which one counts. */
 export function parseConfigText(given: string): ParsedConfig {
   const errors: ParseError[] = [];
-  const text = given.replace(MARK, "");
+  const text = given.replace(BYTE_ORDER_MARK, "");
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
   const lineAt = (offset: number): number => text.slice(0, offset).split("\n").length;
   const [error] = errors;
   if (error !== undefined)
-    return { fault: `not valid JSON (${wordsOf(error)}). Correct it`, line: lineAt(error.offset) };
+    return { fault: `not valid JSON (${errorText(error)}). Correct it`, line: lineAt(error.offset) };
   if (tree === undefined) return { value: {}, lineOf: () => 1 };
   const bad = findBadKey(tree);
   if (bad !== undefined)
@@ -42,7 +42,7 @@ export function parseConfigText(given: string): ParsedConfig {
   };
 }
 
-function wordsOf(error: ParseError): string {
+function errorText(error: ParseError): string {
   return printParseErrorCode(error.error)
     .replaceAll(/([a-z])([A-Z])/g, "$1 $2")
     .toLowerCase();
@@ -70,9 +70,9 @@ function badKeyReason(key: Node): string {
 export function editConfigText(text: string, path: readonly (string | number)[], value: unknown): string {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   // `trim` removes a byte order mark too.
-  const source = text.trim() === "" ? `{}${eol}` : text.replace(MARK, "");
+  const source = text.trim() === "" ? `{}${eol}` : text.replace(BYTE_ORDER_MARK, "");
   const formattingOptions = { insertSpaces: true, tabSize: 2, eol };
   const isArrayInsertion = path.at(-1) === -1;
   const edits = modify(source, [...path], value, { formattingOptions, isArrayInsertion });
-  return (MARK.exec(text)?.[0] ?? "") + applyEdits(source, edits);
+  return (BYTE_ORDER_MARK.exec(text)?.[0] ?? "") + applyEdits(source, edits);
 }

@@ -40,17 +40,17 @@ export function currentFolder(): string {
   try {
     return process.cwd();
   } catch (error) {
-    throw goneFolder(error);
+    throw removedFolderError(error);
   }
 }
 
 /** Replaces Node's error for a removed working folder with a clear one. */
 export function withGoneFolder(error: unknown): unknown {
   const isGone = error instanceof Error && "syscall" in error && error.syscall === "uv_cwd";
-  return isGone ? goneFolder(error) : error;
+  return isGone ? removedFolderError(error) : error;
 }
 
-function goneFolder(cause: unknown): NanoAgentError {
+function removedFolderError(cause: unknown): NanoAgentError {
   return misuse("The working folder was removed. Change into a folder that exists, or name one with --cwd.", {
     cause,
   });
@@ -80,13 +80,13 @@ export function projectFolders(cwd: string): readonly string[] {
     folders.unshift(folder);
     const git = join(folder, ".git");
     if (statSync(git, { throwIfNoEntry: false }) !== undefined)
-      return folder === cwd || isOfNobodyElse(git, cwd) ? folders : [cwd];
+      return folder === cwd || isTrustedOwner(git, cwd) ? folders : [cwd];
     if (dirname(folder) === folder) return [cwd];
   }
 }
 
 /** True if a path belongs to the user, the owner of the working folder, or the system. */
-function isOfNobodyElse(path: string, cwd: string): boolean {
+function isTrustedOwner(path: string, cwd: string): boolean {
   const { uid: owner } = lstatSync(path);
   const user = process.getuid?.();
   return user === undefined || owner === 0 || owner === user || owner === statSync(cwd).uid;

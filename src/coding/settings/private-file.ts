@@ -14,7 +14,7 @@ import { isAbsent, systemCode } from "../../system/system-error.ts";
 /** Largest user file that is read and rewritten. */
 const MAX_BYTES = 10_000_000;
 /** Others hold the lock for milliseconds. */
-const PATIENCE_MS = 5_000;
+const LOCK_TIMEOUT_MS = 5_000;
 
 /**
  * Atomically replaces the text of a user's file (`undefined`: no file); processes take turns. A link is
@@ -24,12 +24,12 @@ export async function changePrivateFile(
   path: string,
   change: (text: string | undefined) => string | Promise<string>,
 ): Promise<void> {
-  const target = await writing(path, () => targetOf(path));
-  const lock = await writing(path, () => takeLock(`${target}.lock`, { patienceMs: PATIENCE_MS }));
+  const target = await withWriteError(path, () => targetOf(path));
+  const lock = await withWriteError(path, () => takeLock(`${target}.lock`, { patienceMs: LOCK_TIMEOUT_MS }));
   try {
     const before = readPrivateFile(target);
     const after = await change(before);
-    if (after !== before) await writing(path, () => replaceFile(target, after, { isSynced: true }));
+    if (after !== before) await withWriteError(path, () => replaceFile(target, after, { isSynced: true }));
   } finally {
     lock.release();
   }
@@ -47,14 +47,14 @@ export function readSettingsFile(path: string, maxBytes: number): Buffer | undef
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = fstatSync(file);
     if (!stats.isFile())
-      throw broken(path, "is not a regular file. Put a JSON file in its place or remove it");
+      throw fileError(path, "is not a regular file. Put a JSON file in its place or remove it");
     if (stats.size > maxBytes)
-      throw broken(path, `has ${stats.size} bytes, more than ${maxBytes}. Keep only settings in it`);
+      throw fileError(path, `has ${stats.size} bytes, more than ${maxBytes}. Keep only settings in it`);
     return readFileSync(file);
   } catch (error) {
     if (isNanoAgentError(error)) throw error;
     if (isAbsent(error)) return undefined;
-    throw broken(path, `cannot be read: ${errorMessage(error)}. Repair or remove it`, error);
+    throw fileError(path, `cannot be read: ${errorMessage(error)}. Repair or remove it`, error);
   } finally {
     if (file !== undefined) closeSync(file);
   }
@@ -70,14 +70,14 @@ function targetOf(path: string): string {
   }
 }
 
-async function writing<T>(path: string, work: () => T | Promise<T>): Promise<T> {
+async function withWriteError<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw broken(path, `cannot be written: ${errorMessage(error)}`);
+    throw fileError(path, `cannot be written: ${errorMessage(error)}`);
   }
 }
 
-function broken(path: string, what: string, cause?: unknown): NanoAgentError {
+function fileError(path: string, what: string, cause?: unknown): NanoAgentError {
   return invalidConfig(`${path}: ${what}.`, { cause });
 }

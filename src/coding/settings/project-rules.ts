@@ -2,105 +2,63 @@ import { canonicalJson } from "../../core/base/json.ts";
 import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
 import { isWiderMode, type PermissionMode } from "../../permission/permission-mode.ts";
 import { PRESETS, presetNamed, standardVariables } from "../../providers/catalog.ts";
-import type { NetworkConfig } from "../../providers/network-options.ts";
 import type { LeftOut } from "../../view/notice.ts";
-import { mcpServerItem } from "../project/acting-files.ts";
-import type { ConfigFile, PermissionConfig, ProviderConfig } from "./config-schema.ts";
+import type { ConfigFile, ProviderConfig } from "./config-schema.ts";
 
-/**
- * The effect of a setting in a project's file. `up to yours`: counts unless the user's limit is lower.
- * `waits`: counts once the user has trusted it. `parts`: decided part by part; `words` explains how.
- */
+/** The effect of a setting, or of an entry in it. An object: it counts once the user has trusted it. */
+export type Effect =
+  | "counts"
+  | "never"
+  | { readonly does: string; readonly kind?: LeftOut["kind"]; readonly path?: string };
+
+/** The effect in a project's file. `up to yours`: counts unless the user's limit is lower. */
 export type ProjectRule<V> =
   | "counts"
   | "up to yours"
   | "never"
   | { readonly waits: (value: V) => string }
-  | { readonly parts: (value: V, user: ConfigFile) => readonly Part[]; readonly words: string };
-
-export type Part =
-  | { readonly tightens: ConfigFile }
+  /** `words` explains it in the reference. */
+  | { readonly judge: (value: V, user: ConfigFile) => Effect; readonly words: string }
   | {
-      readonly waits: string;
-      readonly value: unknown;
-      readonly does: string;
-      readonly config: ConfigFile;
-      readonly kind?: LeftOut["kind"];
-    }
-  | { readonly never: string };
+      readonly each: (name: string, entry: NonNullable<V[keyof V]>, user: ConfigFile) => Effect;
+      readonly words: string;
+    };
 
 /** Default limit of calls per answer. */
-const MAX_CALLS = 128;
+const DEFAULT_MAX_CALLS = 128;
 /** Characters of a value that are shown to the person. */
-const MAX_SHOWN = 160;
+const MAX_VALUE_CHARS = 160;
 
 export function shown(value: unknown): string {
   const text = canonicalJson(value);
-  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`;
+  return text.length <= MAX_VALUE_CHARS
+    ? text
+    : `${text.slice(0, MAX_VALUE_CHARS)}… (${text.length} characters)`;
 }
 
 export function allows(rules: readonly string[]): string {
   return `lets run without a question: ${rules.join(", ")}`;
 }
 
-/** A mode narrower than the user's counts; a wider one waits. */
-export function modeParts(permissionMode: PermissionMode, user: ConfigFile): readonly Part[] {
-  const config = { permissionMode };
-  if (!isWiderMode(permissionMode, user.permissionMode ?? "default")) return [{ tightens: config }];
-  if (permissionMode === "bypassPermissions") return [{ never: "permissionMode" }];
-  const does = `runs in the mode ${permissionMode}`;
-  return [{ waits: "permissionMode", value: permissionMode, does, config }];
+export function modeEffect(mode: PermissionMode, user: ConfigFile): Effect {
+  if (!isWiderMode(mode, user.permissionMode ?? "default")) return "counts";
+  return mode === "bypassPermissions" ? "never" : { does: `runs in the mode ${mode}` };
 }
 
-/** Ask and deny rules count; allow rules wait. */
-export function permissionParts({ allow, ...permissions }: PermissionConfig): readonly Part[] {
-  const tightens = Object.keys(permissions).length === 0 ? [] : [{ tightens: { permissions } }];
-  if (allow === undefined) return tightens;
-  const config = { permissions: { allow } };
-  return [...tightens, { waits: "permissions.allow", value: allow, does: allows(allow), config }];
+export function callLimitEffect(limit: number, user: ConfigFile): Effect {
+  if (limit <= (user.maxCallsPerAnswer ?? DEFAULT_MAX_CALLS)) return "counts";
+  return { does: `lets one answer make ${limit} calls` };
 }
 
-/** A value up to the user's, else 128, counts; a higher one waits. */
-export function callParts(value: number, user: ConfigFile): readonly Part[] {
-  const config = { maxCallsPerAnswer: value };
-  if (value <= (user.maxCallsPerAnswer ?? MAX_CALLS)) return [{ tightens: config }];
-  return [{ waits: "maxCallsPerAnswer", value, does: `lets one answer make ${value} calls`, config }];
-}
-
-/** Delays and retries wait for trust; proxies are the user's own. */
-export function networkParts({ proxy, ...network }: NetworkConfig): readonly Part[] {
-  const never = proxy === undefined ? [] : [{ never: "network.proxy" }];
-  if (Object.keys(network).length === 0) return never;
-  const does = `changes waits and repeated requests: ${shown(network)}`;
-  return [...never, { waits: "network", value: network, does, config: { network } }];
-}
-
-export function serverParts(servers: { readonly [name: string]: unknown }): readonly Part[] {
-  return Object.entries(servers).map(([name, server]) => serverPart(name, server));
-}
-
-function serverPart(name: string, server: unknown): Part {
-  const key = `mcpServers.${name}`;
-  const { kind, does } = mcpServerItem(key, server);
-  return { waits: key, value: server, does, config: { mcpServers: { [name]: server } }, kind };
-}
-
-export function providerParts(
-  providers: { readonly [name: string]: ProviderConfig },
-  user: ConfigFile,
-): readonly Part[] {
-  return Object.entries(providers).map(([name, provider]) => providerPart(name, provider, user));
-}
-
-function providerPart(name: string, provider: ProviderConfig, user: ConfigFile): Part {
-  const key = `providers.${name}`;
-  if (providerFault(name, provider, user)) return { never: key };
-  const config = { providers: { [name]: provider } };
-  return { waits: key, value: provider, does: providerDoes(name, provider), config };
+export function providerEffect(name: string, provider: ProviderConfig, user: ConfigFile): Effect {
+  if (isProviderForbidden(name, provider, user)) return "never";
+  const { baseUrl = "an address of your environment", apiKeyEnv } = provider;
+  const key = apiKeyEnv ?? standardVariables(name).key;
+  return { does: `sends prompts for ${name}/… to ${baseUrl}, with the key in ${key} where it is set` };
 }
 
 /** True if a project's provider could send the user's data to an address of the project. */
-function providerFault(name: string, { apiKeyEnv }: ProviderConfig, user: ConfigFile): boolean {
+function isProviderForbidden(name: string, { apiKeyEnv }: ProviderConfig, user: ConfigFile): boolean {
   if (presetNamed(name) !== undefined || Object.hasOwn(user.providers ?? {}, name)) return true;
   const own = standardVariables(name).key;
   return (apiKeyEnv ?? own) !== own || keyVariables(user).has(own);
@@ -115,26 +73,12 @@ export function keyVariables({ providers = {} }: Pick<ConfigFile, "providers">):
   return new Set([...known, ...users]);
 }
 
-function providerDoes(name: string, { baseUrl, apiKeyEnv }: ProviderConfig): string {
-  const key = apiKeyEnv ?? standardVariables(name).key;
-  return `sends prompts for ${name}/… to ${baseUrl ?? "an address of your environment"}, with the key in ${key} where it is set`;
-}
-
-export function hookParts(hooks: { readonly [event: string]: unknown }): readonly Part[] {
-  return Object.entries(hooks).map(([event, groups]) => ({
-    kind: "hook",
-    waits: event,
-    value: groups,
-    does: hooksDo(event, groups),
-    config: { hooks: { [event]: groups } },
-  }));
-}
-
 /** The commands the hooks of an event would run; malformed ones as written. */
-function hooksDo(event: string, groups: unknown): string {
+export function hooksEffect(event: string, groups: unknown): Effect {
   const { hooks } = readHooks({ [event]: groups }, "");
   const runs = hooks.map(({ matcher, command }) =>
     matcher === undefined ? command : `${command} (for ${matcher})`,
   );
-  return runs.length === 0 ? `has no hook that can run: ${shown(groups)}` : `runs ${runs.join("; ")}`;
+  const does = runs.length === 0 ? `has no hook that can run: ${shown(groups)}` : `runs ${runs.join("; ")}`;
+  return { kind: "hook", path: event, does };
 }

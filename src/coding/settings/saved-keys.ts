@@ -9,18 +9,18 @@ import { type Environment, variable } from "../../system/env.ts";
 import type { UserPaths } from "./paths.ts";
 import { changePrivateFile, readPrivateFile } from "./private-file.ts";
 
-type Place = Pick<UserPaths, "configFolder">;
+type KeysFolder = Pick<UserPaths, "configFolder">;
 
 /** Keys and addresses of providers are the only variables that are saved. */
-const NAME = /^[A-Z][A-Z0-9_]*_(?:API_KEY|BASE_URL)$/;
+const SAVED_VARIABLE = /^[A-Z][A-Z0-9_]*_(?:API_KEY|BASE_URL)$/;
 
 /** The user's file of keys and addresses entered on the screen, by variable. */
-export function keysPath({ configFolder }: Place): string {
+export function keysPath({ configFolder }: KeysFolder): string {
   return join(configFolder, "keys.json");
 }
 
 /** Variables plus the saved keys; a variable that is set wins. Throws `invalid_config` for a broken file. */
-export function withSavedKeys(environment: Environment, place: Place): Environment {
+export function withSavedKeys(environment: Environment, place: KeysFolder): Environment {
   const path = keysPath(place);
   const saved = Object.entries(keysIn(readPrivateFile(path), path)).filter(
     ([name]) => variable(environment, name) === undefined,
@@ -29,7 +29,7 @@ export function withSavedKeys(environment: Environment, place: Place): Environme
 }
 
 /** Saves keys and addresses, readable by the user alone. Throws like {@link withSavedKeys}. */
-export function saveKeys(values: Readonly<Record<string, string>>, place: Place): Promise<void> {
+export function saveKeys(values: Readonly<Record<string, string>>, place: KeysFolder): Promise<void> {
   const path = keysPath(place);
   return changePrivateFile(
     path,
@@ -43,7 +43,7 @@ function keysIn(text: string | undefined, path: string): Readonly<Record<string,
   const entries = parsed.ok && isRecord(parsed.value) ? Object.entries(parsed.value) : [["", 0] as const];
   const values: Record<string, string> = {};
   for (const [name, value] of entries)
-    if (NAME.test(name) && typeof value === "string") values[name] = value;
+    if (SAVED_VARIABLE.test(name) && typeof value === "string") values[name] = value;
     else
       throw invalidConfig(
         `${path} does not hold keys and addresses by variable, such as {"OPENAI_API_KEY": "…"}. Repair or remove it.`,
@@ -67,9 +67,9 @@ export function loginStore(server: HttpServer, paths: Pick<UserPaths, "stateFold
 
 export function removeLogin(server: HttpServer, paths: Pick<UserPaths, "stateFolder">): boolean {
   const path = loginFile(server, paths);
-  const isThere = loginIn(readPrivateFile(path), server.url) !== undefined;
+  const exists = loginIn(readPrivateFile(path), server.url) !== undefined;
   rmSync(path, { force: true });
-  return isThere;
+  return exists;
 }
 
 export function loginFolder({ stateFolder }: Pick<UserPaths, "stateFolder">): string {

@@ -1,5 +1,6 @@
 import { type OwnSchema, ownSchema } from "../../core/base/check.ts";
 import { PERMISSION_MODES } from "../../permission/permission-mode.ts";
+import { serverEffect } from "../project/acting-files.ts";
 import {
   type ConfigFile,
   EXTRA_TOOLS,
@@ -10,14 +11,11 @@ import {
 } from "./config-schema.ts";
 import {
   allows,
-  callParts,
-  hookParts,
-  modeParts,
-  networkParts,
+  callLimitEffect,
+  hooksEffect,
+  modeEffect,
   type ProjectRule,
-  permissionParts,
-  providerParts,
-  serverParts,
+  providerEffect,
   shown,
 } from "./project-rules.ts";
 import { NETWORK, PROVIDER, VARIABLE_NAME } from "./provider-settings.ts";
@@ -111,7 +109,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     variable: "NANO_AGENT_PERMISSION_MODE",
     flag: { name: "permission-mode", value: "MODE", group: "Permission" },
     project: {
-      parts: modeParts,
+      judge: modeEffect,
       words: "a narrower one counts, a wider one once trusted, `bypassPermissions` never",
     },
     help: "plan (reads only), dontAsk, default (reads inside the workspace), acceptEdits (edits inside the workspace too), auto (commands in the sandbox too), bypassPermissions.",
@@ -131,7 +129,10 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   },
   permissions: {
     ...PERMISSIONS,
-    project: { parts: permissionParts, words: "`ask` and `deny` count, `allow` once trusted" },
+    project: {
+      each: (name, rules) => (name === "allow" ? { does: allows(rules) } : "counts"),
+      words: "`ask` and `deny` count, `allow` once trusted",
+    },
     layers: "by entry",
   },
   environment: {
@@ -242,7 +243,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     ...FROM_ONE,
     default: "128",
     project: {
-      parts: callParts,
+      judge: callLimitEffect,
       words: "up to yours; more once trusted",
     },
     help: "Limit of calls per answer.",
@@ -341,13 +342,16 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
       pattern: String.raw`^[a-z0-9][a-z0-9._-]*$`,
       "x-say": "made of lower-case letters, digits, dots, _ and -",
     },
-    project: { parts: providerParts, words: "new ones with a key of their own name, once trusted" },
+    project: { each: providerEffect, words: "new ones with a key of their own name, once trusted" },
     layers: "by entry",
     help: "Additional providers, or changes to known ones, by name.",
   },
   network: {
     ...NETWORK,
-    project: { parts: networkParts, words: "once trusted, `proxy` never" },
+    project: {
+      each: (name, value) => (name === "proxy" ? "never" : { does: `sets ${name} to ${shown(value)}` }),
+      words: "each once trusted, `proxy` never",
+    },
     layers: "by entry",
   },
   webFetch: {
@@ -361,7 +365,10 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   mcpServers: {
     type: "object",
     additionalProperties: {},
-    project: { parts: serverParts, words: "each once trusted" },
+    project: {
+      each: (_name, server) => ({ kind: "mcp_server", does: serverEffect(server) }),
+      words: "each once trusted",
+    },
     layers: "by entry",
     help: "MCP servers by name, in the format of `.mcp.json`.",
   },
@@ -380,7 +387,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   hooks: {
     type: "object",
     additionalProperties: {},
-    project: { parts: hookParts, words: "each event once trusted" },
+    project: { each: hooksEffect, words: "each event once trusted" },
     layers: "by entry",
     help: "Commands that run at events, by event.",
   },

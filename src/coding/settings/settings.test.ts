@@ -105,7 +105,7 @@ test("what of a project can act is left out until it is trusted, and what no pro
       "allowedTools",
       "permissions.allow",
       "providers.acme",
-      "network",
+      "network.maxRetries",
     ].map((key) => `nano-agent.json#${key}`),
   });
 });
@@ -239,7 +239,7 @@ const STEERING: readonly (readonly [key: string, config: ConfigFile, does: strin
   ["pattern", { pattern: "reflection" }, "works in the pattern reflection"],
   ["extraTools", { extraTools: ["web_fetch"] }, "gives the model web_fetch"],
   ["compaction", { compaction: false }, "changes when older messages are left out: false"],
-  ["network", { network: { maxRetries: 90 } }, 'changes waits and repeated requests: {"maxRetries":90}'],
+  ["network.maxRetries", { network: { maxRetries: 90 } }, "sets maxRetries to 90"],
   ["webFetch", { webFetch: { privateHosts: ["localhost"] } }, "lets web_fetch reach localhost"],
 ];
 

@@ -11,7 +11,7 @@ import {
 import type { ConfigFile } from "./config-schema.ts";
 import { type LoadedConfig, loadConfigFile, loadProjectConfig } from "./load-config.ts";
 import { configPath, projectFolders, type UserPaths, userPaths } from "./paths.ts";
-import type { Part, ProjectRule } from "./project-rules.ts";
+import type { Effect, ProjectRule } from "./project-rules.ts";
 import { withSavedKeys } from "./saved-keys.ts";
 import { parseDuration, readVariables, withSetting } from "./setting.ts";
 import { PLACED_SETTINGS, SETTINGS } from "./setting-table.ts";
@@ -103,8 +103,8 @@ export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
   for (const { path, config } of layers.project) {
     const shown = projectPath(trust.folder, path);
     const { plain, acting, never } = splitProjectConfig(shown, config, user?.config ?? {});
-    if (never.length > 0) notices.push(notice(path, never));
-    merged.add(plain, path);
+    if (never.length > 0) notices.push(ignoredSettingsText(path, never));
+    for (const each of plain) merged.add(each, path);
     for (const each of acting) if (trust.admits(each.item)) merged.add(each.config, path);
   }
   merged.addEnvironment(layers.environment);
@@ -118,29 +118,21 @@ class ConfigMerge {
 
   add(config: ConfigFile, source: string): void {
     for (const [key, value] of Object.entries(config)) {
-      const { layers } = SETTINGS[key as keyof ConfigFile];
       if (key === "$schema" || value === undefined) continue;
-      if (layers === "by entry") this.values[key] = this.#joined(key, value, source);
-      else this.values[key] = this.#put(key, [this.values[key], value], { source, adds: layers === "adds" });
+      const { layers } = SETTINGS[key as keyof ConfigFile];
+      if (layers === "by entry") {
+        const before: { readonly [name: string]: unknown } = { ...(this.values[key] as object | undefined) };
+        const entries = Object.entries(value).map(([name, entry]: [string, unknown]) => [
+          name,
+          this.#merge(`${key}.${name}`, before[name], entry, source, true),
+        ]);
+        this.values[key] = { ...before, ...Object.fromEntries(entries) };
+      } else this.values[key] = this.#merge(key, this.values[key], value, source, layers === "adds");
     }
   }
 
-  /** Merges an object over the previous one: entries replace entries, and lists in them are concatenated. */
-  #joined(key: string, added: object, source: string): object {
-    const before: { readonly [name: string]: unknown } = { ...(this.values[key] as object | undefined) };
-    const entries = Object.entries(added).map(([name, value]: [string, unknown]) => [
-      name,
-      this.#put(`${key}.${name}`, [before[name], value], { source, adds: true }),
-    ]);
-    return { ...before, ...Object.fromEntries(entries) };
-  }
-
-  /** The newer of two values, or both lists concatenated if they are to be joined; records the source. */
-  #put(
-    path: string,
-    [old, value]: readonly [unknown, unknown],
-    { source, adds }: { readonly source: string; readonly adds: boolean },
-  ): unknown {
+  /** The newer of two values, or two lists concatenated if the setting `adds`; records the source. */
+  #merge(path: string, old: unknown, value: unknown, source: string, adds: boolean): unknown {
     const known = this.sources.get(path);
     const joins = adds && Array.isArray(old) && Array.isArray(value);
     this.sources.set(path, joins && known !== undefined ? `${known} + ${source}` : source);
@@ -153,14 +145,14 @@ class ConfigMerge {
   }
 }
 
-function notice(path: string, dropped: readonly string[]): string {
+function ignoredSettingsText(path: string, dropped: readonly string[]): string {
   const them = dropped.length === 1 ? "it" : "them";
   return `${path}: left out ${dropped.join(", ")}. No project may set ${them}; put ${them} in your own config file or on the command line.`;
 }
 
 interface ProjectConfig {
   /** Can only tighten: always counts. */
-  readonly plain: ConfigFile;
+  readonly plain: readonly ConfigFile[];
   /** Counts once the user has approved exactly this content. */
   readonly acting: readonly ActingSetting[];
   readonly never: readonly string[];
@@ -176,47 +168,55 @@ interface ActingSetting {
  * permission, raise the user's limits, or redirect keys: see the project column of the table.
  */
 export function splitProjectConfig(path: string, config: ConfigFile, user: ConfigFile): ProjectConfig {
-  const parts = (Object.keys(SETTINGS) as readonly (keyof ConfigFile)[]).flatMap((key) =>
-    partsOf(key, config, user),
-  );
-  const plain: ConfigFile = Object.assign(
-    {},
-    ...parts.map((part) => ("tightens" in part ? part.tightens : {})),
-  );
-  return {
-    plain,
-    acting: parts.flatMap((part) => ("waits" in part ? [actingSetting(path, part)] : [])),
-    never: parts.flatMap((part) => ("never" in part ? [part.never] : [])),
-  };
+  const plain: ConfigFile[] = [];
+  const acting: ActingSetting[] = [];
+  const never: string[] = [];
+  for (const { key, value, config: own, effect } of partsOf(config, user))
+    if (effect === "counts") plain.push(own);
+    else if (effect === "never") never.push(key);
+    else {
+      const { does, kind = "config", path: name = key } = effect;
+      const hash = contentHash(canonicalJson(value));
+      acting.push({ item: { kind, path: `${path}#${name}`, hash, does }, config: own });
+    }
+  return { plain, acting, never };
 }
 
-function partsOf(key: keyof ConfigFile, config: ConfigFile, user: ConfigFile): readonly Part[] {
-  const value = config[key];
-  if (value === undefined || key === "$schema") return [];
-  // Each rule gets the value of its own key.
-  const rule = SETTINGS[key].project as ProjectRule<unknown>;
-  const own = { [key]: value };
-  if (rule === "counts") return [{ tightens: own }];
-  if (rule === "never") return [{ never: key }];
-  if (rule === "up to yours") return [isAbove(value, user[key]) ? { never: key } : { tightens: own }];
-  if ("waits" in rule) return [{ waits: key, value, does: rule.waits(value), config: own }];
-  return rule.parts(value, user);
+interface ProjectPart {
+  readonly key: string;
+  readonly value: unknown;
+  readonly config: ConfigFile;
+  readonly effect: Effect;
+}
+
+/** The settings of a project's file in the order of the table, or their entries if those are judged. */
+function partsOf(config: ConfigFile, user: ConfigFile): readonly ProjectPart[] {
+  return (Object.keys(SETTINGS) as readonly (keyof ConfigFile)[]).flatMap((key): readonly ProjectPart[] => {
+    const value = config[key];
+    if (value === undefined) return [];
+    // Each rule gets the value of its own key.
+    const rule = SETTINGS[key].project as ProjectRule<{ readonly [name: string]: unknown }>;
+    if (typeof rule === "object" && "each" in rule)
+      return Object.entries(value).map(([name, entry]: [string, object]) => ({
+        key: `${key}.${name}`,
+        value: entry,
+        config: { [key]: { [name]: entry } },
+        effect: rule.each(name, entry, user),
+      }));
+    const own = { key, value, config: { [key]: value } };
+    if (rule === "up to yours") return [{ ...own, effect: isAbove(value, user[key]) ? "never" : "counts" }];
+    if (typeof rule === "string") return [{ ...own, effect: rule }];
+    const effect = "waits" in rule ? { does: rule.waits(value as never) } : rule.judge(value as never, user);
+    return [{ ...own, effect }];
+  });
 }
 
 function isAbove(value: unknown, limit: unknown): boolean {
-  return limit !== undefined && figure(value) > figure(limit);
+  return limit !== undefined && toNumber(value) > toNumber(limit);
 }
 
-function figure(limit: unknown): number {
+function toNumber(limit: unknown): number {
   return typeof limit === "string" ? (parseDuration(limit) ?? Number.NaN) : Number(limit);
-}
-
-function actingSetting(path: string, part: Extract<Part, { waits: string }>): ActingSetting {
-  const { waits, value, does, config, kind = "config" } = part;
-  return {
-    item: { kind, path: `${path}#${waits}`, hash: contentHash(canonicalJson(value)), does },
-    config,
-  };
 }
 
 export interface ProjectItems {

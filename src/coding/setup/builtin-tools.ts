@@ -20,7 +20,7 @@ export interface BuiltinTools {
 
 export interface BuiltinToolsOptions {
   readonly settings: Pick<Settings, "paths" | "config" | "environment">;
-  /** The variables commands see, and the sandbox that confines them. */
+  /** The variables that commands see, and the sandbox that confines them. */
   readonly shell: ShellOptions;
   readonly files?: FilePort | undefined;
   /** The files read in the session, and the changes that people agreed to. Default: tracked by the tools. */

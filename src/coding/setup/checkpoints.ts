@@ -31,7 +31,7 @@ export function openCheckpoints(
   let interrupted = kept.repairs.interrupted.find(({ outcome }) => outcome === "unknown");
   const load = async (): Promise<SessionCheckpoints> => {
     const { SessionCheckpoints: Loaded } = await import("../../session/undo/session-checkpoints.ts");
-    const cut = interrupted;
+    const interruptedCall = interrupted;
     // The first scan finds the interrupted call's changes.
     interrupted = undefined;
     return new Loaded({
@@ -40,7 +40,7 @@ export function openCheckpoints(
       sessionId: kept.sessionId,
       journalPath: kept.path,
       limits: limitsIn(settings),
-      interrupted: cut,
+      interrupted: interruptedCall,
       onNotice,
     });
   };

@@ -16,12 +16,12 @@ import { parseModelName } from "../../providers/model-info.ts";
 import { NO_PROXY_FORMS, unreadableNoProxy } from "../../providers/network-options.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
 import { about, type OnNotice } from "../../view/notice.ts";
-import { type FoundServers, findMcpServers } from "../mcp/find-servers.ts";
-import { loadMcp, type OpenMcp } from "../mcp/open-mcp.ts";
+import { type FoundServers, faultText, findMcpServers } from "../mcp/find-servers.ts";
+import type { OpenMcp } from "../mcp/mcp-parts.ts";
 import { openPlugins, type Plugins } from "../plugins/open-plugins.ts";
 import type { OpenHooksOptions, SessionHooks } from "../plugins/session-hooks.ts";
-import type { CodingSessionOptions } from "../session/coding-session.ts";
-import { commandsOf, type SessionCommand } from "../session/session-command.ts";
+import type { CodingSessionOptions, McpServerView } from "../session/coding-session.ts";
+import { firstOfEachName, type SessionCommand } from "../session/session-command.ts";
 import type { ConfigFile, PatternName } from "../settings/config-schema.ts";
 import { parseDuration } from "../settings/setting.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -80,7 +80,9 @@ export interface Composition {
   readonly plugins: Plugins;
   /** Hooks of the settings and of extensions; absent if there are none. */
   readonly hooks: SessionHooks | undefined;
-  readonly mcp: OpenMcp;
+  /** The MCP servers; absent if there is none that can be used. */
+  readonly mcp: OpenMcp | undefined;
+  readonly mcpStatuses: () => readonly McpServerView[];
   readonly checkpoints: Checkpoints | undefined;
   readonly confinement: Confinement;
   readonly systemPrompt: string;
@@ -127,32 +129,33 @@ async function find(
 ) {
   const { settings: given, tools: added = [], ports, elicit, opened, onNotice, files: known } = options;
   const { shell, workspace, temporary, redact } = confinement;
-  // Its modules load meanwhile: they are needed last.
-  const openMcp = loadMcp(given, {
-    found: servers,
-    roots: workspace,
-    elicit,
-    watcher: shell.watcher,
-    // Text from servers may contain secrets they were given.
-    onNotice: (text) => about("mcp", onNotice)(redact?.text(text) ?? text),
-  });
+  // Text from servers may contain secrets they were given.
+  const onMcpNotice = (text: string): void => about("mcp", onNotice)(redact?.text(text) ?? text);
+  for (const fault of servers.faults) onMcpNotice(faultText(fault));
+  // Loads meanwhile: it is needed last.
+  const mcpParts = servers.servers.length === 0 ? undefined : import("../mcp/mcp-parts.ts");
   // Assigned, not copied: a copy would read the environment of commands, which takes time and can wait.
   Object.assign(shell, { port: ports?.shell });
   const guard = new FileGuard();
   const files = { files: ports?.files, known, workspace, guard, temporary };
   const builtin = createBuiltinTools({ settings: given, shell, ...files });
-  const taken = [...builtin.tools, ...added];
-  const plugins = await openPlugins(given, { ...options, taken, until });
+  const ownTools = [...builtin.tools, ...added];
+  const plugins = await openPlugins(given, { ...options, taken: ownTools, until });
   const { settings, handlers } = plugins;
   const config = settings.config.values;
   const hooks = await hooksOf({ settings, handlers, shell, opened, onNotice: about("hook", onNotice) });
   const memory = await openMemory(options.remembers ? config : {}, settings.paths, about("memory", onNotice));
   const instructions = readInstructions(settings.folders, about("instructions", onNotice));
   const openModel = modelOpener(settings, about("setting", onNotice));
-  const tools = [...taken, ...plugins.tools];
+  const tools = [...ownTools, ...plugins.tools];
   const extensions = await composeExtensions(settings, tools, instructions, openModel, onNotice);
   const parts = { builtin, plugins, hooks, memory, instructions, extensions };
-  return { confinement, settings, guard, openMcp, openModel, ...parts };
+  const openMcp = async (forbids: PermissionGate["forbids"]): Promise<OpenMcp | undefined> => {
+    const { OpenMcp: Loaded } = (await mcpParts) ?? {};
+    const host = { roots: workspace, elicit, watcher: shell.watcher };
+    return Loaded && new Loaded(given, { ...servers, ...host, onNotice: onMcpNotice, forbids });
+  };
+  return { confinement, settings, guard, servers, openMcp, openModel, ...parts };
 }
 
 /** Second: permission, the model, and the tools it is offered. Nothing is written yet. */
@@ -188,9 +191,9 @@ async function decide(options: ComposeOptions, found: Findings) {
   const chosen = await chosenModel(options, found.openModel);
   const onNotice = about("setting", options.onNotice);
   const toolsFor = offeredTools(tools, gate.forbids, onNotice);
-  const asked = hooks?.approver(approve) ?? approve;
-  const permission = { gate, approve: asked, rules };
-  return { permission, chosen, toolsFor, mcp: (await found.openMcp)(gate.forbids) };
+  const approveAfterHooks = hooks?.approver(approve) ?? approve;
+  const permission = { gate, approve: approveAfterHooks, rules };
+  return { permission, chosen, toolsFor, mcp: await found.openMcp(gate.forbids) };
 }
 
 /** Last, when nothing else can fail: the session, undo and the agent. */
@@ -201,27 +204,26 @@ async function open(
   release: () => Promise<void>,
 ): Promise<Composition> {
   const { settings, confinement, builtin, plugins, hooks, memory, instructions, extensions } = found;
-  const { cwd } = settings;
   const config = settings.config.values;
   const session = await options.openSession();
-  const onNotice = about("undo", options.onNotice);
-  const checkpoints = openCheckpoints(settings, confinement.workspace, session, onNotice);
-  const prompt = systemPrompt({ ...config, instructions, cwd, platform: process.platform });
-  const fixed = {
+  const warn = about("undo", options.onNotice);
+  const checkpoints = openCheckpoints(settings, confinement.workspace, session, warn);
+  const prompt = systemPrompt({ ...config, instructions, cwd: settings.cwd, platform: process.platform });
+  const baseOptions = {
     ...limitsOf(config, options),
     ...memory.agentOptions,
     ...defined({ hooks: hooks?.agentHooks, redact: confinement.redact, checkpointer: checkpoints }),
     compaction: compactionOf(config, hooks),
     permission: permission.gate,
-    cwd,
+    cwd: settings.cwd,
     systemPrompt: prompt,
     journal: session.journal,
   };
   const renew = async ({ model, effort }: ModelAndEffort = { model: chosen.model }): Promise<Agent> => {
-    const tools = [...toolsFor(model), ...(mcp.hub?.tools() ?? [])];
-    const own = { ...fixed, ...defined({ effort }), tools, model: mcp.modelFor(model) };
-    const agent = await agentOf(config.pattern, own);
-    mcp.attach(agent.tools, () => usedTools(session));
+    const tools = [...toolsFor(model), ...(mcp?.hub.tools() ?? [])];
+    const own = { ...defined({ effort }), tools, model: mcp?.modelFor(model) ?? model };
+    const agent = await agentOf(config.pattern, { ...baseOptions, ...own });
+    mcp?.attach(agent.tools, usedTools(session));
     return agent;
   };
   return {
@@ -236,23 +238,29 @@ async function open(
     plugins,
     hooks,
     mcp,
+    mcpStatuses: () => [...unusableServers(found.servers), ...(mcp?.statuses() ?? [])],
     checkpoints,
     confinement,
     systemPrompt: prompt,
     instructions,
-    commands: () => commandsOf([...plugins.commands, extensions.commands, () => mcp.commands()]),
+    commands: () => firstOfEachName(plugins.commands, extensions.commands, mcp?.commands()),
     dispose: async () => {
       memory.close();
-      await Promise.all([builtin.shell.dispose(), mcp.close()]);
+      await Promise.all([builtin.shell.dispose(), mcp?.close()]);
       await checkpoints?.close();
       await release();
     },
     killNow: () => {
       builtin.shell.killNow();
       hooks?.killNow();
-      mcp.hub?.killNow();
+      mcp?.hub.killNow();
     },
   };
+}
+
+/** The servers whose definition cannot be used; `*` is a file without any. */
+function unusableServers({ faults }: FoundServers): readonly McpServerView[] {
+  return faults.flatMap(({ name, fault: error }) => (name === "*" ? [] : { name, status: "failed", error }));
 }
 
 /** The hooks, if any. Their code is loaded only if there is one. */
@@ -271,7 +279,7 @@ function usedTools({ journal }: OpenSession): ReadonlySet<string> {
   return used;
 }
 
-/** Patterns are loaded when requested: the plain loop starts without them. */
+/** Patterns are loaded on demand: the plain loop starts without them. */
 async function agentOf(pattern: PatternName | undefined, options: AgentOptions): Promise<Agent> {
   if (pattern === undefined) return new Agent(options);
   const { createPatternAgent } = await import("./pattern-agent.ts");

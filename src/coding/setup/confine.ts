@@ -192,11 +192,11 @@ export function redactionFor(
 ): Redaction | undefined {
   if (config.redact === false) return undefined;
   // Created with the first text: a run that shows no results needs none, and creating it takes time.
-  let made: Required<Redaction> | undefined;
+  let created: Required<Redaction> | undefined;
   const redaction = (): Required<Redaction> => {
     const named = [environment, ...configValues(config), ...servers.map(serverValues)];
-    made ??= createRedaction({ secrets: named.flatMap((values) => secretsOf(values)) });
-    return made;
+    created ??= createRedaction({ secrets: named.flatMap((values) => secretsOf(values)) });
+    return created;
   };
   return {
     text: (text) => redaction().text(text),

@@ -3,7 +3,7 @@ import { userMessage } from "../../core/message/message.ts";
 import { collect } from "../../core/model/answer.ts";
 import type { StreamPart } from "../../core/model/model.ts";
 import { apiAddress, findPreset, PRESETS, providerAddress } from "../../providers/catalog.ts";
-import { findLocalServers, idsIn, type ServerFetch } from "../../providers/local/local-servers.ts";
+import { findLocalServers, idsIn } from "../../providers/local/local-servers.ts";
 import { knownModelIds } from "../../providers/model-info.ts";
 import { variable } from "../../system/env.ts";
 import { saveKeys } from "../settings/saved-keys.ts";
@@ -20,19 +20,10 @@ export type ServerModels =
   | { readonly baseUrl: string; readonly models: readonly string[] }
   | { readonly problem: string; readonly wantsKey: boolean };
 
-export interface AskModelsOptions {
-  readonly fetch?: ServerFetch;
-  readonly timeoutMs?: number;
-}
-
 /** Asks an OpenAI-compatible server for its models, at the address or below its `/v1`. Never rejects. */
-export async function modelsAt(
-  given: string,
-  apiKey?: string,
-  { fetch = globalThis.fetch, timeoutMs = LIST_MS }: AskModelsOptions = {},
-): Promise<ServerModels> {
+export async function modelsAt(given: string, apiKey?: string): Promise<ServerModels> {
   const { baseUrl } = apiAddress(given);
-  const signal = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.timeout(LIST_MS);
   const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   let problem = `Nothing answers at ${baseUrl}. Is the server running, and the address right?`;
   for (const base of /\/v\d+\w*$/.test(baseUrl) ? [baseUrl] : [`${baseUrl}/v1`, baseUrl]) {
@@ -90,11 +81,11 @@ export async function tryModel(
     onNotice: () => undefined,
   });
   const request = { messages: [userMessage("Say ok.")], maxOutputTokens: 16 };
-  await collect(atOnce(model.stream(request, { signal: AbortSignal.timeout(TRY_MS) })));
+  await collect(withoutWaiting(model.stream(request, { signal: AbortSignal.timeout(TRY_MS) })));
 }
 
 /** Throws instead of waiting while a server loads its model, the only retry left when retries are off. */
-async function* atOnce(parts: AsyncIterable<StreamPart>): AsyncGenerator<StreamPart> {
+async function* withoutWaiting(parts: AsyncIterable<StreamPart>): AsyncGenerator<StreamPart> {
   for await (const part of parts) {
     if (part.type === "retry") throw part.error;
     yield part;
@@ -112,13 +103,13 @@ export type NewModel =
  */
 export async function setUpModel(given: NewModel, options: SettingsOptions): Promise<string> {
   const settings = await loadSettings(options);
-  const { name, values } = "provider" in given ? await ofProvider(given) : ofServer(given);
-  const taken = Object.keys(values).find(
+  const { name, values } = "provider" in given ? await providerModel(given) : serverModel(given);
+  const conflicting = Object.keys(values).find(
     (each) => (variable(options.environment, each) ?? values[each]) !== values[each],
   );
-  if (taken !== undefined)
+  if (conflicting !== undefined)
     throw misuse(
-      `${taken} is set in the environment, which wins over what is saved here. Unset it, or set it to this.`,
+      `${conflicting} is set in the environment, which wins over what is saved here. Unset it, or set it to this.`,
     );
   await tryModel(name, { ...settings, environment: { ...settings.environment, ...values } });
   await saveKeys(values, settings.paths);
@@ -131,7 +122,7 @@ interface NamedModel {
   readonly values: Readonly<Record<string, string>>;
 }
 
-async function ofProvider(given: Extract<NewModel, { readonly provider: string }>): Promise<NamedModel> {
+async function providerModel(given: Extract<NewModel, { readonly provider: string }>): Promise<NamedModel> {
   const { provider, key, id } = given;
   const preset = findPreset(provider);
   let model = id ?? preset.defaultModel ?? knownModelIds(preset.name)[0];
@@ -144,7 +135,7 @@ async function ofProvider(given: Extract<NewModel, { readonly provider: string }
   return { name: `${preset.name}/${model}`, values: { [preset.keyVariables[0] ?? ""]: key } };
 }
 
-function ofServer({ baseUrl, key, id }: Extract<NewModel, { readonly baseUrl: string }>): NamedModel {
+function serverModel({ baseUrl, key, id }: Extract<NewModel, { readonly baseUrl: string }>): NamedModel {
   const [keyName = ""] = findPreset("custom").keyVariables;
   return {
     name: `custom/${id}`,

@@ -43,39 +43,39 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
     learned: options.learned ?? new LearnedModels(),
     providers: customProviders(config.providers ?? {}),
   };
-  const open = async (said: string, waits?: boolean): Promise<Model> => {
+  const open = async (modelName: string, waits?: boolean): Promise<Model> => {
     const how = { ...options, waits };
-    const each = await namedModel(said, how);
+    const each = await namedModel(modelName, how);
     const facts = await readFacts(each, how);
     const model = resolveModel(each, { ...base, ...defined({ facts }) });
-    if (model.info?.tools === false && config.toolCalls !== "text") onNotice(noTools(each));
+    if (model.info?.tools === false && config.toolCalls !== "text") onNotice(noToolsText(each));
     if (config.maxBudgetUsd === undefined || model.info?.price !== undefined) return model;
     const { loadPriceCatalog } = await import("../../providers/price-catalog.ts");
     return resolveModel(each, { ...base, prices: await loadPriceCatalog() });
   };
-  const first = await worded(await open(name, options.waits), config);
+  const first = await withTextCalls(await open(name, options.waits), config);
   const others: Model[] = [];
   for (const fallback of config.fallbackModels ?? []) {
-    const leaveOut = (why: string): void => onNotice(`fallback model ${fallback} is left out: ${why}`);
+    const skip = (why: string): void => onNotice(`fallback model ${fallback} is left out: ${why}`);
     try {
-      const model = await worded(await open(fallback), config);
+      const model = await withTextCalls(await open(fallback), config);
       if (config.maxBudgetUsd === undefined || model.info?.price !== undefined) others.push(model);
-      else leaveOut("its price is unknown, and the budget counts in dollars.");
+      else skip("its price is unknown, and the budget counts in dollars.");
     } catch (error) {
       if (!isNanoAgentError(error, "missing_credentials", "provider_error")) throw error;
-      leaveOut(error.message);
+      skip(error.message);
     }
   }
   return others.length === 0 ? first : fallbackModel([first, ...others]);
 }
 
-async function worded(model: Model, { toolCalls }: ConfigFile): Promise<Model> {
+async function withTextCalls(model: Model, { toolCalls }: ConfigFile): Promise<Model> {
   if (toolCalls !== "text") return model;
   const { callsAsText } = await import("../../providers/calls-as-text/calls-as-text.ts");
   return callsAsText(model);
 }
 
-function noTools(name: string): string {
+function noToolsText(name: string): string {
   return `The server of ${name} says that its chat template has no place for tools. Use one that has (llama-server: --jinja with --chat-template-file), or read calls from the text: "toolCalls": "text".`;
 }
 

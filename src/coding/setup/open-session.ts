@@ -39,21 +39,21 @@ export function findSession(
   sessionId: string,
 ): FoundSession {
   const { keep, resume, entries } = options;
-  if (keep === false) return { sessionId, open: async () => unkept(sessionId, entries) };
+  if (keep === false) return { sessionId, open: async () => inMemorySession(sessionId, entries) };
   const store = sessionStore(paths);
   const choice: ResumeOptions | undefined = resume === "last" ? { id: resume } : resume;
   if (choice === undefined)
-    return { sessionId, open: async () => opened(await store.start(cwd, { sessionId }), "-c") };
+    return { sessionId, open: async () => toOpenSession(await store.start(cwd, { sessionId }), "-c") };
   const { id } = choice;
   const origin = id === "last" ? store.newest(cwd) : store.find(id, cwd);
   if (choice.fork !== true)
-    return { sessionId: origin.sessionId, open: () => resumed(store, origin, { ...choice, cwd }) };
+    return { sessionId: origin.sessionId, open: () => resumeSession(store, origin, { ...choice, cwd }) };
   return {
     sessionId,
     open: async () => {
       const copyUpTo = recordBefore(origin, choice);
       const copy = { sessionId, copyOf: origin, ...defined({ copyUpTo }) };
-      return opened(await store.start(cwd, copy), "-c");
+      return toOpenSession(await store.start(cwd, copy), "-c");
     },
   };
 }
@@ -67,7 +67,7 @@ function recordBefore(
   return step === undefined ? undefined : recordBeforeStep(path, step);
 }
 
-function unkept(sessionId: string, entries: readonly JournalEntry[] = []): OpenSession {
+function inMemorySession(sessionId: string, entries: readonly JournalEntry[] = []): OpenSession {
   const journal = new UnkeptJournal(sessionId, entries);
   return {
     journal,
@@ -77,7 +77,7 @@ function unkept(sessionId: string, entries: readonly JournalEntry[] = []): OpenS
   };
 }
 
-async function resumed(
+async function resumeSession(
   store: SessionStore,
   origin: SessionFile,
   { cwd, ...choice }: Pick<ResumeOptions, "step" | "at"> & { readonly cwd: string },
@@ -92,7 +92,7 @@ async function resumed(
     await journal.close();
     throw error;
   }
-  return opened(journal, isOfFolder || isMoved ? "-c" : `-r ${origin.sessionId}`);
+  return toOpenSession(journal, isOfFolder || isMoved ? "-c" : `-r ${origin.sessionId}`);
 }
 
 /** True if the session's working folder was renamed or removed: the session moves to the current one. */
@@ -101,7 +101,7 @@ function isFolderGone({ path }: SessionFile): boolean {
   return header !== undefined && !existsSync(header.cwd);
 }
 
-function opened(journal: JsonlJournal, goOn: string): OpenSession {
+function toOpenSession(journal: JsonlJournal, goOn: string): OpenSession {
   return {
     journal,
     kept: journal,

@@ -29,7 +29,7 @@ export interface PermissionGateOptions extends Pick<PathSpaceOptions, "workspace
   readonly allowed?: readonly string[];
   readonly session?: SessionRules;
   readonly guard?: FileGuard;
-  /** True if a person is asked: a question then needs no advice on starting. Default: nobody is. */
+  /** True if a person can answer: a question then needs no hint about options. Default: never. */
   readonly isAttended?: () => boolean;
   /** Folders outside the workspace whose files may be read. */
   readonly readable?: readonly string[];
@@ -38,7 +38,7 @@ export interface PermissionGateOptions extends Pick<PathSpaceOptions, "workspace
 }
 
 /** Tools that only some runs have: rules naming them are valid in every run. */
-const AT_TIMES = [...MEMORY_TOOLS, ...EXTRA_TOOLS, FIND_TOOLS, "skill", "task", ASK_TOOL, PLAN_TOOL];
+const OPTIONAL_TOOLS = [...MEMORY_TOOLS, ...EXTRA_TOOLS, FIND_TOOLS, "skill", "task", ASK_TOOL, PLAN_TOOL];
 
 /** The gate of a session, and the sole owner of its mode. */
 export interface PermissionGate extends Gate {
@@ -119,15 +119,15 @@ export function createPermissionGate(
 
 function rulesOf({ values, sources }: Settings["config"], { tools, allowed = [] }: PermissionGateOptions) {
   const { allowedTools = [], disallowedTools = [], permissions = {} } = values;
-  const known = [...new Set([...tools, ...AT_TIMES])];
+  const known = [...new Set([...tools, ...OPTIONAL_TOOLS])];
   const fileOf = (key: string): string | undefined => {
     const source = sources.get(key);
     return source?.endsWith("command line") === true ? undefined : source;
   };
   // FIND_TOOLS only offers tools; they are judged when called.
-  const may = [...allowedTools, ...allowed, FIND_TOOLS];
+  const allowList = [...allowedTools, ...allowed, FIND_TOOLS];
   return {
-    allowed: readList(may, "allow", known, fileOf("allowedTools")),
+    allowed: readList(allowList, "allow", known, fileOf("allowedTools")),
     denied: readList(disallowedTools, "deny", known, fileOf("disallowedTools")),
     configured: parseRules(permissions, "permissions"),
   };
@@ -203,22 +203,22 @@ function withHint(decision: GateDecision, name: string, mode: PermissionMode): G
 }
 
 /** Calls whose judged path is kept until they run, oldest dropped first. A call without one is refused. */
-const MAX_PLACES = 50_000;
+const MAX_JUDGED_PATHS = 50_000;
 
 /**
  * Gives file tools the permission layer's knowledge: the path by which each call was judged, so that swapping
  * a link between judging and opening changes nothing, and the files that searches hide.
  */
 export class FileGuard {
-  readonly #places = new Map<string, string>();
+  readonly #judgedPaths = new Map<string, string>();
   #hides: ((path: string) => boolean) | undefined;
 
   note({ callId, sessionId, input }: GateRequest, place: string): void {
     const path = input["path"];
-    this.#places.set(keyOf({ callId, sessionId, path: typeof path === "string" ? path : "." }), place);
-    for (const oldest of this.#places.keys()) {
-      if (this.#places.size <= MAX_PLACES) return;
-      this.#places.delete(oldest);
+    this.#judgedPaths.set(keyOf({ callId, sessionId, path: typeof path === "string" ? path : "." }), place);
+    for (const oldest of this.#judgedPaths.keys()) {
+      if (this.#judgedPaths.size <= MAX_JUDGED_PATHS) return;
+      this.#judgedPaths.delete(oldest);
     }
   }
 
@@ -229,8 +229,8 @@ export class FileGuard {
   /** The path by which a call was judged; returned once. */
   readonly permitted: PermittedPlaces = (call) => {
     const key = keyOf(call);
-    const place = this.#places.get(key);
-    this.#places.delete(key);
+    const place = this.#judgedPaths.get(key);
+    this.#judgedPaths.delete(key);
     return place;
   };
 

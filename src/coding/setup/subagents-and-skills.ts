@@ -19,7 +19,7 @@ import {
 import { about, type OnNotice } from "../../view/notice.ts";
 import { tellFaults } from "../plugins/open-plugins.ts";
 import { extensionTrust } from "../project/acting-files.ts";
-import type { CommandSource } from "../session/session-command.ts";
+import type { SessionCommand } from "../session/session-command.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type Instructions, systemPrompt } from "./system-prompt.ts";
 
@@ -29,7 +29,7 @@ export interface ComposedExtensions {
   readonly skills: readonly string[];
   /** Folders of skills: the files they mention must be readable. */
   readonly readable: readonly string[];
-  readonly commands: CommandSource;
+  readonly commands: readonly SessionCommand[];
 }
 
 /** Finds a folder's subagents and skills, reports unusable ones, and creates their tools. */
@@ -47,14 +47,14 @@ export async function composeExtensions(
     warn: about("extension", onNotice),
     lists: "nano-agent skills list and nano-agent agents list",
   });
-  const place = { systemPrompt: "", cwd: settings.cwd, platform: process.platform };
+  const base = { systemPrompt: "", cwd: settings.cwd, platform: process.platform };
   const task = createTaskTool({
     agents,
-    models: openedOnce(openModel),
+    models: openOnce(openModel),
     // A read-only subagent gets no instructions on changes: every request would pay for their tokens.
     surroundings: ({ readOnly }) =>
       systemPrompt({
-        ...place,
+        ...base,
         ...(readOnly === true
           ? { instructions: [], sandbox: { mode: "off" } }
           : { instructions, ...defined({ sandbox }) }),
@@ -79,15 +79,17 @@ function readableFolders(skills: readonly Skill[], { folders, paths }: Settings)
     .map(({ folder }) => folder);
 }
 
-async function skillCommands(skills: readonly Skill[], isTrusted: IsTrusted): Promise<CommandSource> {
-  if (skills.length === 0) return () => [];
+async function skillCommands(
+  skills: readonly Skill[],
+  isTrusted: IsTrusted,
+): Promise<readonly SessionCommand[]> {
+  if (skills.length === 0) return [];
   const { skillCommand } = await import("../plugins/plugin-loaders.ts");
-  const commands = skills.map((skill) => skillCommand(skill, isTrusted));
-  return () => commands;
+  return skills.map((skill) => skillCommand(skill, isTrusted));
 }
 
 /** Opens each named model once: a model keeps its connections and serialised data. */
-function openedOnce(open: (name: string) => Promise<Model>): (name: string) => Promise<Model> {
+function openOnce(open: (name: string) => Promise<Model>): (name: string) => Promise<Model> {
   const opened = new Map<string, Promise<Model>>();
   return (name) => {
     const known = opened.get(name) ?? open(name);
@@ -115,9 +117,9 @@ export async function findExtensions(
 ): Promise<Extensions> {
   const { home, configFolder } = settings.paths;
   const places = { projectFolders: settings.folders, home, configFolder };
-  const present = (kind: "skills" | "agents"): readonly SourceFolder[] =>
+  const existing = (kind: "skills" | "agents"): readonly SourceFolder[] =>
     sourceFolders(kind, places).filter(({ path }) => existsSync(path));
-  const [skillFolders, agentFolders] = [present("skills"), present("agents")];
+  const [skillFolders, agentFolders] = [existing("skills"), existing("agents")];
   if (skillFolders.length === 0 && agentFolders.length === 0)
     return {
       agents: BUILT_IN_SUBAGENTS,

@@ -99,7 +99,7 @@ export class AcpSession {
     this.send({ sessionUpdate: "available_commands_update", availableCommands });
   }
 
-  /** Tells the person something that is not from the model. */
+  /** Shows the person text that is not from the model. */
   tell(text: string): void {
     this.send({
       sessionUpdate: "agent_message_chunk",
@@ -123,8 +123,8 @@ export class AcpSession {
     const signal = AbortSignal.any([running.signal, request]);
     try {
       const input = promptInput(blocks);
-      const left = this.session.questions.filter(({ id }) => !this.#asking.has(id));
-      if (left.length > 0) await this.#askLeft(left, signal);
+      const restored = this.session.questions.filter(({ id }) => !this.#asking.has(id));
+      if (restored.length > 0) await this.#askRestored(restored, signal);
       if (signal.aborted) return { stopReason: "cancelled" };
       const outcome = await this.session.send(input, { signal });
       // Servers that started meanwhile may have added prompts.
@@ -151,30 +151,30 @@ export class AcpSession {
   }
 
   /**
-   * Asks the questions left by a killed agent, and continues with the answers to the end: the prompt's
-   * message would refuse them unseen. A cancel leaves unanswered questions open.
+   * Asks the questions of a process that was killed, and resumes with the answers until the run ends: the
+   * prompt's message would refuse them unseen. A cancel leaves unanswered questions open.
    */
-  async #askLeft(left: readonly Question[], signal: AbortSignal): Promise<void> {
+  async #askRestored(restored: readonly Question[], signal: AbortSignal): Promise<void> {
     const { session } = this;
     const before = session.lastOutcome;
-    for (const question of left) await this.#askWhileOpen(question, signal);
-    const isDone = (): boolean => signal.aborted || (session.lastOutcome !== before && !isAtWork(session));
-    await untilDone(isDone, { session, signal });
+    for (const question of restored) await this.#askWhileOpen(question, signal);
+    const isDone = (): boolean => signal.aborted || (session.lastOutcome !== before && !isBusy(session));
+    await waitUntil(isDone, { session, signal });
     if (signal.aborted) await session.stop("The editor cancelled the prompt.");
   }
 
-  /** Asks a question while it is open: stopping at one withdraws those after it. */
+  /** Asks a question until it is answered or withdrawn: stopping at one withdraws those after it. */
   async #askWhileOpen(question: Question, prompt: AbortSignal): Promise<void> {
     const { session } = this;
-    const taken = new AbortController();
-    const look = (): void => {
-      if (!session.questions.some(({ id }) => id === question.id)) taken.abort();
+    const closed = new AbortController();
+    const check = (): void => {
+      if (!session.questions.some(({ id }) => id === question.id)) closed.abort();
     };
-    const off = session.onChange(look);
-    look();
-    const signal = AbortSignal.any([prompt, taken.signal]);
+    const unsubscribe = session.onChange(check);
+    check();
+    const signal = AbortSignal.any([prompt, closed.signal]);
     if (!signal.aborted) await this.#ask(question, signal);
-    off();
+    unsubscribe();
   }
 
   async #ask(question: Question, signal: AbortSignal): Promise<void> {
@@ -184,11 +184,11 @@ export class AcpSession {
     // The editor must know a call before a question about it.
     if (question.callId !== undefined) this.#announce(question.callId);
     await this.#sending;
-    const place = { client, sessionId: session.id, cwd: session.info.cwd, capabilities, signal };
-    const reply = await askClient(question, place);
+    const context = { client, sessionId: session.id, cwd: session.info.cwd, capabilities, signal };
+    const reply = await askClient(question, context);
     this.#asking.delete(question.id);
     if (signal.aborted) return;
-    // A cancel is not an answer, unless there is no prompt it could apply to.
+    // A cancel is not an answer, unless there is no prompt to cancel.
     if (reply === undefined && this.#running !== undefined) this.cancel();
     // It may have been closed meanwhile, along with its run.
     else if (session.questions.some(({ id }) => id === question.id))
@@ -211,26 +211,26 @@ function findCall(
   return undefined;
 }
 
-function isAtWork({ view: { state, run } }: CodingSession): boolean {
+function isBusy({ view: { state, run } }: CodingSession): boolean {
   return state === "running" || state === "stopping" || run !== undefined;
 }
 
 /** Resolves when a condition on a session holds; checked at each change and on abort. */
-async function untilDone(
+async function waitUntil(
   isDone: () => boolean,
   { session, signal }: { readonly session: CodingSession; readonly signal: AbortSignal },
 ): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   // An answer may start another run right after the run started by the previous answer.
-  const look = (): void => void setImmediate(() => isDone() && resolve());
-  const off = session.onChange(look);
-  signal.addEventListener("abort", look, { once: true });
-  look();
+  const check = (): void => void setImmediate(() => isDone() && resolve());
+  const unsubscribe = session.onChange(check);
+  signal.addEventListener("abort", check, { once: true });
+  check();
   await promise;
-  off();
+  unsubscribe();
 }
 
-const ENDS: { readonly [reason in StopReason]?: PromptResponse["stopReason"] } = {
+const STOP_REASONS: { readonly [reason in StopReason]?: PromptResponse["stopReason"] } = {
   aborted: "cancelled",
   output_limit: "max_tokens",
   max_iterations: "max_turn_requests",
@@ -244,7 +244,7 @@ function promptEnd(outcome: Outcome, isCancelled: boolean): PromptResponse {
   const { stopReason, error, advice } = outcome;
   const { code = "internal", message = advice?.text ?? "The run failed." } = error ?? {};
   if (stopReason === "error") throw protocolError({ code, message });
-  return { stopReason: ENDS[stopReason] ?? "end_turn" };
+  return { stopReason: STOP_REASONS[stopReason] ?? "end_turn" };
 }
 
 /** An editor's prompt as input of a run: text in one message, with the files it embeds; images. */
@@ -323,7 +323,7 @@ export async function inProtocol<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-interface QuestionPlace {
+interface QuestionContext {
   readonly client: AgentContext;
   readonly sessionId: string;
   readonly cwd: string;
@@ -338,19 +338,19 @@ const REFUSED: QuestionReply = { choice: "no" };
  * Asks the person at the editor. An editor that cannot ask, or fails, refuses. `undefined`: the prompt was
  * cancelled.
  */
-async function askClient(question: Question, place: QuestionPlace): Promise<QuestionReply | undefined> {
+async function askClient(question: Question, context: QuestionContext): Promise<QuestionReply | undefined> {
   try {
     switch (questionKind(question)) {
       case "plan":
-        return await askPlan(question, place);
+        return await askPlan(question, context);
       case "ask":
-        return place.capabilities?.elicitation?.form == null
-          ? await askOneByOne(question, place)
-          : await askValue(question, place);
+        return context.capabilities?.elicitation?.form == null
+          ? await askOneByOne(question, context)
+          : await askValue(question, context);
       case "value":
-        return await askValue(question, place);
+        return await askValue(question, context);
       default:
-        return await askPermission(question, place);
+        return await askPermission(question, context);
     }
   } catch {
     // An editor that cannot ask, or is gone, has not agreed.
@@ -358,12 +358,15 @@ async function askClient(question: Question, place: QuestionPlace): Promise<Ques
   }
 }
 
-async function askPermission(question: Question, place: QuestionPlace): Promise<QuestionReply | undefined> {
+async function askPermission(
+  question: Question,
+  context: QuestionContext,
+): Promise<QuestionReply | undefined> {
   const { tool = "", input = {}, agent, choices, diff } = question;
   const named = agent === undefined ? "" : `${agent}: `;
-  const chosen = await choose(question, place, {
+  const chosen = await choose(question, context, {
     title: `${named}${questionTitle(question)}`,
-    content: [...diffContent({ name: tool, input, diff }, place.cwd), ...noteContent(question)],
+    content: [...diffContent({ name: tool, input, diff }, context.cwd), ...noteContent(question)],
     options: choices.map((each) => toOption(each, question)),
   });
   if (chosen === undefined) return undefined;
@@ -381,7 +384,7 @@ interface Offer {
 /** Lets the person choose an option; resolves to its id, or `undefined` if the prompt was cancelled. */
 async function choose(
   { callId, id, tool = "", input = {} }: Question,
-  { client, sessionId, cwd, signal }: QuestionPlace,
+  { client, sessionId, cwd, signal }: QuestionContext,
   { title, content, options }: Offer,
 ): Promise<string | undefined> {
   const { outcome } = await client.request(
@@ -404,9 +407,9 @@ async function choose(
 }
 
 /** Asks about a plan, shown below its title. Changes come with the next message, as editors have no field. */
-async function askPlan(question: Question, place: QuestionPlace): Promise<QuestionReply | undefined> {
+async function askPlan(question: Question, context: QuestionContext): Promise<QuestionReply | undefined> {
   const { options = [], input = {} } = question;
-  const chosen = await choose(question, place, {
+  const chosen = await choose(question, context, {
     title: questionHeading(question).title,
     content: [textContent(String(input["plan"]))],
     options: [
@@ -421,12 +424,12 @@ async function askPlan(question: Question, place: QuestionPlace): Promise<Questi
 }
 
 /** Asks the model's questions in an editor without forms: one option of each can be chosen. */
-async function askOneByOne(question: Question, place: QuestionPlace): Promise<QuestionReply | undefined> {
+async function askOneByOne(question: Question, context: QuestionContext): Promise<QuestionReply | undefined> {
   const form = new ValueForm(question.schema ?? {});
   for (let field = form.field; field !== undefined; field = form.field) {
     const { label, kind, options } = field;
     const notes = options.flatMap((each) => (each.note === undefined ? [] : [`${each.label}: ${each.note}`]));
-    const chosen = await choose(question, place, {
+    const chosen = await choose(question, context, {
       title: label,
       content: notes.length === 0 ? [] : [textContent(notes.join("\n\n"))],
       options: [
@@ -452,7 +455,7 @@ function textContent(text: string): ToolCallContent {
 /** Longer or multi-line text also appears below the title. */
 const MAX_TITLE = 300;
 
-const HIDES = "It has characters that do not show; they stand here as their numbers:";
+const HIDDEN_CHARACTERS_NOTE = "It has characters that do not show; they stand here as their numbers:";
 
 /** The whole effect of a call, except for the part a diff shows. */
 function subjectOf(question: Question): string {
@@ -481,7 +484,7 @@ function noteContent(question: Question): ToolCallContent[] {
   const input = inputText(question, (text) => text);
   const shown = withHiddenShown(inputText(question, withHiddenShown));
   const texts = [
-    ...(shown === input ? [] : [HIDES, fenced(shown)]),
+    ...(shown === input ? [] : [HIDDEN_CHARACTERS_NOTE, fenced(shown)]),
     ...(subject.length > MAX_TITLE || subject.includes("\n") ? [fenced(withHiddenShown(subject))] : []),
     ...questionNotes(question).map((note) => withHiddenShown(note)),
   ];
@@ -490,9 +493,9 @@ function noteContent(question: Question): ToolCallContent[] {
 }
 
 /** A call's arguments as JSON, texts passed through `look`; DOS line ends are no hidden characters. */
-function inputText({ input = {} }: Question, look: (text: string) => string): string {
+function inputText({ input = {} }: Question, show: (text: string) => string): string {
   const text = (value: unknown): unknown =>
-    typeof value === "string" ? look(value.replaceAll("\r\n", "\n")) : value;
+    typeof value === "string" ? show(value.replaceAll("\r\n", "\n")) : value;
   return JSON.stringify(input, (_name, value: unknown) => text(value), 2);
 }
 
@@ -513,7 +516,7 @@ function toOption(offered: OfferedChoice, question: Question): PermissionOption 
 
 async function askValue(
   question: Question,
-  { client, sessionId, capabilities, signal }: QuestionPlace,
+  { client, sessionId, capabilities, signal }: QuestionContext,
 ): Promise<QuestionReply> {
   const form = capabilities?.elicitation?.form;
   if (form === undefined || form === null) return REFUSED;

@@ -22,16 +22,18 @@ export function clientPorts(
   const files: FilePort = {
     ...(fs?.readTextFile === true && {
       readText: async (path, { signal }) => {
-        const asked = client.request(readTextFile, { sessionId, path }, untilAborted(signal));
+        const response = client.request(readTextFile, { sessionId, path }, untilAborted(signal));
         // A file unknown to the editor is read from disk, where a missing one gets its own error.
-        const content = text((await asked.catch(() => undefined))?.content);
+        const content = stringOrUndefined((await response.catch(() => undefined))?.content);
         // Some editors report missing files as empty: then it can be created without having been read.
         return content === "" && !existsSync(path) ? undefined : content;
       },
     }),
     ...(fs?.writeTextFile === true && {
       writeText: async (path, content, { signal }) => {
-        await told(client.request(writeTextFile, { sessionId, path, content }, untilAborted(signal)));
+        await withEditorMessage(
+          client.request(writeTextFile, { sessionId, path, content }, untilAborted(signal)),
+        );
       },
     }),
   };
@@ -47,12 +49,12 @@ function untilAborted(cancellationSignal: AbortSignal): SendRequestOptions {
 }
 
 /** The protocol library does not validate an editor's answers. */
-function text(value: unknown): string | undefined {
+function stringOrUndefined(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Awaits an editor's answer; an error includes the editor's own message. */
-async function told<T>(answer: Promise<T>): Promise<T> {
+/** Awaits an editor's answer; a rejection includes the editor's own message. */
+async function withEditorMessage<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
@@ -84,7 +86,7 @@ async function runInTerminal(
 ): Promise<PortCommandEnd> {
   signal.throwIfAborted();
   const [program = "bash", ...args] = terminalCommand(command, unset);
-  const terminal = await told(
+  const terminal = await withEditorMessage(
     client.createTerminal({
       sessionId,
       command: program,
@@ -105,9 +107,9 @@ async function runInTerminal(
     const { output, truncated } = await terminal.currentOutput();
     const exitCode = Number.isInteger(exit.exitCode) ? Number(exit.exitCode) : null;
     return {
-      output: text(output) ?? "",
+      output: stringOrUndefined(output) ?? "",
       exitCode,
-      signal: text(exit.signal) ?? null,
+      signal: stringOrUndefined(exit.signal) ?? null,
       isTruncated: truncated === true,
     };
   } finally {

@@ -57,7 +57,7 @@ export async function serveAcp(
     Readable.toWeb(input) as ReadableStream<Uint8Array>,
     { maxMessageBytes: MAX_MESSAGE_BYTES },
   );
-  const connection = agent.app().connect({ readable: readable.pipeThrough(inOrder()), writable });
+  const connection = agent.app().connect({ readable: readable.pipeThrough(cancelInOrder()), writable });
   const onAbort = (): void => connection.close();
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
@@ -73,8 +73,11 @@ export async function serveAcp(
     );
 }
 
-/** Handlers of notifications start later than those of requests: a cancel would hit the next prompt. */
-function inOrder(): TransformStream<AnyMessage, AnyMessage> {
+/**
+ * Delays messages after a cancel: handlers of notifications start later than those of requests, so a cancel
+ * would hit the next prompt.
+ */
+function cancelInOrder(): TransformStream<AnyMessage, AnyMessage> {
   return new TransformStream({
     transform: async (message, controller) => {
       controller.enqueue(message);
@@ -339,18 +342,18 @@ function invalid(data: object, message: string): RequestError {
 
 /** An editor's MCP servers in the form of `--mcp-config`, separately: names may repeat. */
 function mcpConfigs(servers: readonly McpServer[]): readonly string[] {
-  return servers.map((server) => JSON.stringify({ mcpServers: { [server.name]: definition(server) } }));
+  return servers.map((server) => JSON.stringify({ mcpServers: { [server.name]: serverDefinition(server) } }));
 }
 
-function definition(server: McpServer): object {
+function serverDefinition(server: McpServer): object {
   if (!("type" in server)) {
     const { command, args, env } = server;
-    return { command, args, env: fields(env) };
+    return { command, args, env: toRecord(env) };
   }
   const { type, url, headers } = server;
-  return { type, url, headers: fields(headers) };
+  return { type, url, headers: toRecord(headers) };
 }
 
-function fields(list: readonly { readonly name: string; readonly value: string }[]): object {
+function toRecord(list: readonly { readonly name: string; readonly value: string }[]): object {
   return Object.fromEntries(list.map(({ name, value }) => [name, value]));
 }

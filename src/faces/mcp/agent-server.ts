@@ -46,8 +46,8 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   return {
     newServer: () => {
       const server = new McpServer({ name: "nano-agent", version: options.version }, schemas);
-      const add = (tool: OfferedTool, answer: Answering): void =>
-        register(server, tool, (input, context) => work.during(() => answer(input, context)));
+      const add = (tool: OfferedTool, answer: ToolHandler): void =>
+        register(server, tool, (input, context) => work.track(() => answer(input, context)));
       add(RUN, (input, context) => work.run(input, context));
       add(RESUME, (input, context) => work.run(input, context));
       add(SESSIONS, async (input) => work.sessions(input));
@@ -58,7 +58,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
           );
       return server;
     },
-    isAtWork: () => work.isAtWork,
+    isAtWork: () => work.isBusy,
     close: async () => {
       ending.abort(new NanoAgentError("aborted", "The client of the server is gone."));
       await work.close();
@@ -74,7 +74,7 @@ interface OfferedTool {
 
 type Input = { readonly [key: string]: unknown };
 
-type Answering = (input: Input, context: ServerContext) => Promise<Answer>;
+type ToolHandler = (input: Input, context: ServerContext) => Promise<Answer>;
 
 const PROMPT = { type: "string", description: "The task, or what to do next" } as const;
 
@@ -122,7 +122,7 @@ const SESSIONS: OfferedTool = {
   },
 };
 
-function register(server: McpServer, { name, description, schema }: OfferedTool, work: Answering): void {
+function register(server: McpServer, { name, description, schema }: OfferedTool, work: ToolHandler): void {
   const inputSchema = fromJsonSchema<Input>({ ...schema }, SCHEMA_VALIDATOR);
   server.registerTool(name, { description, inputSchema }, async (input, context) => {
     try {
@@ -144,11 +144,11 @@ class AgentWork {
     this.#ending = ending;
   }
 
-  get isAtWork(): boolean {
+  get isBusy(): boolean {
     return this.#running.size > 0;
   }
 
-  async during(answer: () => Promise<Answer>): Promise<Answer> {
+  async track(answer: () => Promise<Answer>): Promise<Answer> {
     const working = answer();
     this.#running.add(working);
     try {
@@ -169,14 +169,14 @@ class AgentWork {
     };
     const signal = AbortSignal.any([context.mcpReq.signal, this.#ending]);
     await using session = await createCodingSession(options);
-    const tell = progressOf(context);
-    session.onEvent((event) => tell(event));
+    const report = progressOf(context);
+    session.onEvent((event) => report(event));
     const { text, stopReason, exitCode, turns, cost, denials, advice } = await session.send(String(prompt), {
       signal,
     });
-    const said = [text, ...(exitCode === 0 || advice === undefined ? [] : [advice.text])];
+    const texts = [text, ...(exitCode === 0 || advice === undefined ? [] : [advice.text])];
     return {
-      content: [{ type: "text", text: said.filter((each) => each !== "").join("\n\n") }],
+      content: [{ type: "text", text: texts.filter((each) => each !== "").join("\n\n") }],
       structuredContent: {
         session_id: session.id,
         stop_reason: stopReason,

@@ -29,23 +29,25 @@ export async function serveHttp(port: number, newServer: () => AgentServer): Pro
   const token = randomBytes(24).toString("base64url");
   const clients = new ClientSessions();
   // Later protocol versions have no sessions: clients send full state with each request.
-  const single = newServer();
-  const newer = createMcpHandler(single.newServer, { legacy: "reject", ...BOUNDS });
+  const sharedAgent = newServer();
+  const statelessHandler = createMcpHandler(sharedAgent.newServer, { legacy: "reject", ...BOUNDS });
   const server = createServer(
     fetchListener(async (request) => {
       const refusal = refusalOf(request, token);
-      return refusal === undefined ? answer(request, { clients, newServer, newer }) : refuse(refusal);
+      return refusal === undefined
+        ? answer(request, { clients, newServer, newer: statelessHandler })
+        : refuse(refusal);
     }),
   );
   await listen(server, { host: "127.0.0.1", port });
-  const { port: own } = server.address() as AddressInfo;
+  const { port: boundPort } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${own}/mcp`,
+    url: `http://127.0.0.1:${boundPort}/mcp`,
     token,
     close: async () => {
       server.close();
-      await Promise.all([single, ...clients.agents].map((agent) => agent.close()));
-      await newer.close();
+      await Promise.all([sharedAgent, ...clients.agents].map((agent) => agent.close()));
+      await statelessHandler.close();
       server.closeAllConnections();
     },
   };
@@ -148,7 +150,7 @@ class ClientSessions {
       if (this.#clients.size <= MAX_CLIENTS) return;
       if (other === id || !this.#isIdle(other)) continue;
       this.#clients.delete(other);
-      // There is nobody to report a failed close to.
+      // No caller is left to report a failed close to.
       void Promise.allSettled([agent.close(), transport.close()]);
     }
   }

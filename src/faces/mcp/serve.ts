@@ -16,13 +16,13 @@ export async function serveStdio(
   output: Writable,
   signal: AbortSignal,
 ): Promise<void> {
-  const gone = Promise.withResolvers<void>();
+  const disconnected = Promise.withResolvers<void>();
   const transport = new StdioServerTransport(input, output);
-  input.once("end", gone.resolve).once("close", gone.resolve);
-  output.once("error", gone.resolve);
-  signal.addEventListener("abort", () => gone.resolve(), { once: true });
+  input.once("end", disconnected.resolve).once("close", disconnected.resolve);
+  output.once("error", disconnected.resolve);
+  signal.addEventListener("abort", () => disconnected.resolve(), { once: true });
   const connection = serveOver(agent.newServer, { transport });
-  await gone.promise;
+  await disconnected.promise;
   await agent.close();
   await connection.close();
 }
