@@ -48,5 +48,5 @@ test("the validator judges as the JSON Schema Test Suite does, but for what is l
     readonly [reason: string]: readonly string[];
   };
   const { failing, passed } = failingRows();
-  expect([failing.toSorted(), passed]).toEqual([Object.values(unsupported).flat().toSorted(), 2_174]);
+  expect([failing.toSorted(), passed]).toEqual([Object.values(unsupported).flat().toSorted(), 2_184]);
 });

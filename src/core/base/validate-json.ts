@@ -289,9 +289,9 @@ export type JsonValidator = (value: unknown) => SchemaResult;
  * reported, at most ten issues.
  *
  * Annotations and `format` are not checked, nor are `unevaluatedProperties`, `unevaluatedItems` and
- * `$dynamicRef`; a `$ref` is a pointer within the document. Time is bounded by the size of the schema times
- * the size of the value, except for what the regular expressions of the schema take. Throws
- * `invalid_argument` for a schema that contradicts the specification.
+ * `$dynamicRef`; `$ref` reaches within the document only. Time is bounded by the size of the schema times the
+ * size of the value, except for what the regular expressions of the schema take. Throws `invalid_argument`
+ * for a schema that contradicts the specification.
  */
 export function compileValidator(schema: JsonSchema | boolean): JsonValidator {
   const root = new SchemaCompiler(schema).compileRoot();
@@ -351,6 +351,7 @@ class SchemaCompiler {
   readonly #root: unknown;
   /** Checks by pointer, so that a `$ref` target is compiled once and may refer to itself. */
   readonly #targets = new Map<string, { check: Check }>();
+  readonly #anchors = new Map<string, unknown>();
   readonly #isOwn: boolean;
   #depth = 0;
 
@@ -360,6 +361,7 @@ class SchemaCompiler {
   }
 
   compileRoot(): Check {
+    collectAnchors(this.#root, this.#anchors, 0);
     return this.#compile(this.#root, "#");
   }
 
@@ -422,11 +424,13 @@ class SchemaCompiler {
 
   #resolve(ref: string, where: string): unknown {
     const pointer = decodeFragment(ref.slice(1), where);
-    const [outside, ...tokens] = pointer.split("/");
-    if (outside !== "")
-      throw schemaError(`${where}/$ref`, `is an anchor; use a pointer such as #/$defs/name: ${ref}`);
+    if (pointer === "") return this.#root;
+    if (!pointer.startsWith("/")) {
+      if (this.#anchors.has(pointer)) return this.#anchors.get(pointer);
+      throw schemaError(`${where}/$ref`, `points to nothing: ${ref}`);
+    }
     let target = this.#root;
-    for (const token of tokens) {
+    for (const token of pointer.slice(1).split("/")) {
       const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
       if (typeof target !== "object" || target === null || !Object.hasOwn(target, key)) {
         throw schemaError(`${where}/$ref`, `points to nothing: ${ref}`);
@@ -450,6 +454,24 @@ function sequence(checks: readonly Check[]): Check {
     }
     return current;
   };
+}
+
+/**
+ * The named parts of the document: `$anchor`, and `$id: "#name"` of draft 7. Values of `enum` and `const` are
+ * data, and a part with its own `$id` is another document, so their names do not count.
+ */
+function collectAnchors(schema: unknown, anchors: Map<string, unknown>, depth: number): void {
+  if (typeof schema !== "object" || schema === null || depth > MAX_JSON_DEPTH) return;
+  if (isRecord(schema)) {
+    const { $id, $anchor } = schema;
+    const isNamed = typeof $id === "string" && $id.startsWith("#");
+    if (isNamed) anchors.set($id.slice(1), schema);
+    else if (typeof $id === "string" && depth > 0) return;
+    if (typeof $anchor === "string") anchors.set($anchor, schema);
+  }
+  for (const [key, child] of Object.entries(schema))
+    if (key !== "const" && (key !== "enum" || !Array.isArray(child)))
+      collectAnchors(child, anchors, depth + 1);
 }
 
 function decodeFragment(fragment: string, where: string): string {
