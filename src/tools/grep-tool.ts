@@ -8,11 +8,11 @@ import { RipgrepLocator, type SearchToolOptions, searchText } from "./search/rip
 import { exclusionCheck, ResultList, searchRootKind, type TextSearch } from "./search/text-search.ts";
 
 /**
- * The `grep` tool: searches text files with a regular expression, using ripgrep. `mode`: `files` (default;
- * newest first), `content` (lines under their file name, `12:` for a match, `13-` for a line of context), or
- * `count` (matching lines per file). At most `limit` results (default 200), 30 KB and 500 characters a line.
- * Ignored, binary and hidden files are treated as by `glob`; a `glob` without a slash matches files in any
- * folder.
+ * The `grep` tool: searches text files with a regular expression, using ripgrep or, without it, JavaScript's
+ * engine. `mode`: `files` (default; newest first), `content` (lines under their file name, `12:` for a match,
+ * `13-` for a line of context), or `count` (matching lines per file). At most `limit` results (default 200),
+ * 30 KB and 500 characters a line. Ignored, binary and hidden files are treated as by `glob`; a `glob`
+ * without a slash matches files in any folder.
  */
 export function createGrepTool(options: SearchToolOptions = {}): Tool {
   const locator = options.locator ?? new RipgrepLocator(options.ripgrep);

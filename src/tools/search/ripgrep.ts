@@ -7,7 +7,6 @@ import { promisify } from "node:util";
 import { findProgram, type ProgramSearch } from "../../system/find-program.ts";
 import { pathOfOpen } from "../../system/opened-place.ts";
 import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
-import { FileRefusal } from "../files/file-error.ts";
 import { openRegularFile, pinFolder } from "../files/open-file.ts";
 import type { PathOptions } from "../resolve-path.ts";
 import { lastNamesOf, pathGlob } from "./path-glob.ts";
@@ -18,7 +17,7 @@ import {
   type TextSearch,
   type TextSearchOutcome,
 } from "./text-search.ts";
-import { walkFiles } from "./walk-files.ts";
+import { searchWithoutRipgrep, walkFiles } from "./without-ripgrep.ts";
 
 /** Options of the search tools. */
 export interface SearchToolOptions extends PathOptions {
@@ -85,15 +84,10 @@ export async function listFiles(locator: RipgrepLocator, listing: FileListing): 
   await runRipgrep(command, args, { ...listing, separator: "\0", onRecord: listing.onFile });
 }
 
-const NO_RIPGREP = `grep needs ripgrep (rg) from version ${MIN_VERSION} on, which is not here: search with a command instead, or ask the user to install it.`;
-
-/**
- * Searches files. Lines and counts come ordered by path, files in no particular order. Throws a
- * {@link FileRefusal} without ripgrep.
- */
+/** Searches files. Lines and counts come ordered by path, files in no particular order. */
 export async function searchText(locator: RipgrepLocator, search: TextSearch): Promise<TextSearchOutcome> {
   const command = await locator.find();
-  if (command === undefined) throw new FileRefusal(NO_RIPGREP);
+  if (command === undefined) return searchWithoutRipgrep(search);
   if (search.file === undefined) return runSearch(command, search, "./");
   const file = openRegularFile(join(search.folder, search.file), search.file);
   try {
