@@ -1,7 +1,7 @@
 import type { ProjectRule } from "../src/coding/settings/project-rules.ts";
 import { type DescribedSchema, jsonSchema } from "../src/coding/settings/setting.ts";
 import { PLACED_SETTINGS, SETTINGS } from "../src/coding/settings/setting-table.ts";
-import { formOf } from "../src/core/base/check.ts";
+import { describeSchema } from "../src/core/base/check-options.ts";
 
 /** Where the reference of settings is kept. */
 export const SETTINGS_REFERENCE = "docs/settings.md";
@@ -36,7 +36,7 @@ function row(path: readonly string[], setting: DescribedSchema): string {
   const top = path.length === 1 ? projectWords(path[0] as keyof typeof SETTINGS) : "";
   const cells = [
     `\`${path.join(".")}\``,
-    formOf(jsonSchema(setting)),
+    describeSchema(jsonSchema(setting)),
     setting.default ?? "",
     named.join(" "),
     top,

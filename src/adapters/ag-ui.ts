@@ -1,10 +1,10 @@
 import { type AgentEvent, type PhaseEvent, type SubagentEvent } from "../core/agent/entries.ts";
 import type { PendingCall, RunResult } from "../core/agent/result.ts";
 import type { Json } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import { OpenSubagents } from "../journal/scopes.ts";
-import { type AgUiEvent, type AgUiInterrupt, type AgUiOutcome, AgUiVoice } from "./ag-ui-voice.ts";
+import { AgUiEncoder, type AgUiEvent, type AgUiInterrupt, type AgUiOutcome } from "./ag-ui-encoder.ts";
 
 /** Options of {@link toAgUiEvents}. */
 export interface AgUiOptions {
@@ -36,8 +36,8 @@ class Translation {
   #messages = 0;
   #step: string | undefined;
   readonly #newId = (): string => `${this.#runId}_${++this.#messages}`;
-  readonly #run = new AgUiVoice(this.#newId);
-  readonly #subagents = new OpenSubagents<AgUiVoice>();
+  readonly #run = new AgUiEncoder(this.#newId);
+  readonly #subagents = new OpenSubagents<AgUiEncoder>();
 
   constructor(options: AgUiOptions) {
     this.#options = options;
@@ -51,18 +51,18 @@ class Translation {
         this.#runId = this.#options.runId ?? event.id;
         return [{ type: "RUN_STARTED", threadId: this.#threadId, runId: this.#runId }];
       case "phase":
-        return [...this.#run.of(event), ...this.#phase(event)];
+        return [...this.#run.encode(event), ...this.#phase(event)];
       case "subagent":
         return this.#subagent(event, undefined);
       case "done":
         return [
           ...this.#subagents.closeAll().flatMap((encoder) => abortedSubagent(encoder, event)),
-          ...this.#run.of(event),
+          ...this.#run.encode(event),
           ...this.#endStep(),
           this.#end(event.result),
         ];
       default:
-        return this.#run.of(event);
+        return this.#run.encode(event);
     }
   }
 
@@ -70,7 +70,7 @@ class Translation {
     const { callId, agent, event } = wrapped;
     const encoder = this.#subagents.of(
       wrapped,
-      () => new AgUiVoice(this.#newId, event.type === "run_start" ? event.id : callId),
+      () => new AgUiEncoder(this.#newId, event.type === "run_start" ? event.id : callId),
     );
     const subagentRunId = encoder?.subagentRunId;
     if (encoder === undefined || subagentRunId === undefined) return [];
@@ -81,16 +81,16 @@ class Translation {
           type: "SUBAGENT_STARTED",
           subagentRunId,
           name: agent,
-          ...defined({ parentSubagentRunId: parent }),
+          ...omitUndefined({ parentSubagentRunId: parent }),
           parentToolCallId: callId,
         },
       ];
-    if (event.type !== "run_end") return encoder.of(event);
+    if (event.type !== "run_end") return encoder.encode(event);
     this.#subagents.close(wrapped);
     const { stopReason, error, detail } = event;
     const failed = FAILED.has(stopReason);
     return [
-      ...encoder.of(event),
+      ...encoder.encode(event),
       failed
         ? {
             type: "SUBAGENT_ERROR",
@@ -148,11 +148,11 @@ const FAILED: ReadonlySet<StopReason> = new Set([
 ]);
 
 /** Closes a subagent that never reported its end because the run ended first. */
-function abortedSubagent(encoder: AgUiVoice, done: AgentEvent): readonly AgUiEvent[] {
+function abortedSubagent(encoder: AgUiEncoder, done: AgentEvent): readonly AgUiEvent[] {
   const { subagentRunId } = encoder;
   if (subagentRunId === undefined) return [];
   return [
-    ...encoder.of(done),
+    ...encoder.encode(done),
     { type: "SUBAGENT_ERROR", subagentRunId, message: "The run ended around the subagent.", code: "aborted" },
   ];
 }
@@ -168,7 +168,7 @@ function interruptOf({ callId, name, input, waitsFor, reason, ...more }: Pending
   return {
     id: callId,
     reason: "tool_call",
-    ...defined({ message: reason }),
+    ...omitUndefined({ message: reason }),
     toolCallId: callId,
     ...(waitsFor === "approval" ? { responseSchema: APPROVAL } : {}),
     metadata: { waitsFor, name, input: input as { readonly [key: string]: Json }, ...more },

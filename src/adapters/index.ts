@@ -1,5 +1,5 @@
 export { type AgUiOptions, toAgUiEvents } from "./ag-ui.ts";
-export type { AgUiEvent, AgUiInterrupt, AgUiOutcome } from "./ag-ui-voice.ts";
+export type { AgUiEvent, AgUiInterrupt, AgUiOutcome } from "./ag-ui-encoder.ts";
 export {
   SERVER_SENT_EVENT_HEADERS,
   type ServerSentEventOptions,

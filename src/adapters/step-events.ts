@@ -6,7 +6,7 @@ import {
 } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import { type ToolInput, textOf } from "../core/message/message.ts";
 import { OpenSubagents } from "../journal/scopes.ts";
 
@@ -76,7 +76,7 @@ export async function* toStepEvents(
       timestamp: now(),
       agent_name: of?.agent ?? agentName,
       data,
-      ...defined({ parent_call_id: of?.callId }),
+      ...omitUndefined({ parent_call_id: of?.callId }),
     }) as StepEvent;
   const selected = (steps: readonly Step[]): readonly StepEvent[] =>
     steps.filter(({ type }) => include?.includes(type) ?? true).map(full);

@@ -1,8 +1,8 @@
 import type { AgentEvent, ToolIntentEntry, ToolResultEntry } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import { type ToolInput, textOf, toolCallsOf } from "../core/message/message.ts";
-import { AgUiVoice, type AgUiVoiceEvent } from "./ag-ui-voice.ts";
+import { type AgUiContentEvent, AgUiEncoder } from "./ag-ui-encoder.ts";
 import { SERVER_SENT_EVENT_HEADERS } from "./frames.ts";
 
 /** Options of the UI message stream. */
@@ -36,7 +36,7 @@ class Translation {
   readonly #options: UiMessageStreamOptions;
   #parts = 0;
   #isInStep = false;
-  readonly #encoder = new AgUiVoice(() => `part_${++this.#parts}`);
+  readonly #encoder = new AgUiEncoder(() => `part_${++this.#parts}`);
 
   constructor(options: UiMessageStreamOptions) {
     this.#options = options;
@@ -47,7 +47,7 @@ class Translation {
       case "run_start":
       case "run_resume": {
         const { messageId } = this.#options;
-        return [{ type: "start", ...defined({ messageId }) }];
+        return [{ type: "start", ...omitUndefined({ messageId }) }];
       }
       case "turn_start": {
         const before = [...this.#contentChunks(event), ...this.#endStep()];
@@ -79,7 +79,7 @@ class Translation {
   }
 
   #contentChunks(event: AgentEvent): readonly UiMessageChunk[] {
-    return this.#encoder.of(event).flatMap(toChunks);
+    return this.#encoder.encode(event).flatMap(toChunks);
   }
 
   #endStep(): readonly UiMessageChunk[] {
@@ -90,7 +90,7 @@ class Translation {
 }
 
 /** Text, reasoning and notices; chunks of tool calls carry more fields. */
-function toChunks(event: AgUiVoiceEvent): readonly UiMessageChunk[] {
+function toChunks(event: AgUiContentEvent): readonly UiMessageChunk[] {
   switch (event.type) {
     case "TEXT_MESSAGE_START":
       return [{ type: "text-start", id: event.messageId }];

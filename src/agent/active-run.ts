@@ -1,9 +1,9 @@
 import type { AgentEvent } from "../core/agent/entries.ts";
-import { wallTimeDetail } from "../core/agent/perform.ts";
+import { describeWallTimeLimit } from "../core/agent/perform.ts";
 import type { ModelSelection, RunPlugin, RunSettings } from "../core/agent/run.ts";
 import { type LinkedAbort, startTimer } from "../core/base/async.ts";
-import { misuse, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
+import { invalidArgument, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import { didYouMean } from "../core/base/text.ts";
 import type { Effort, Model, RequestDefaults, ToolChoice } from "../core/model/model.ts";
 import type { Tool, ToolRegistry } from "../core/tool/tool.ts";
@@ -67,23 +67,23 @@ export function requestFields(options: AgentOptions, sessionId: string): Request
   const parallelToolCalls = options.parallelToolCalls === false ? false : undefined;
   return {
     sessionId,
-    ...defined({ system, maxOutputTokens, temperature, topP, stopSequences, effort }),
-    ...defined({ providerOptions, parallelToolCalls }),
+    ...omitUndefined({ system, maxOutputTokens, temperature, topP, stopSequences, effort }),
+    ...omitUndefined({ providerOptions, parallelToolCalls }),
   };
 }
 
-export function chosenBy({ model, effort, wrapModel }: ResolvedOptions): ModelSelection {
+export function modelSelectionOf({ model, effort, wrapModel }: ResolvedOptions): ModelSelection {
   const asked = wrapModel === undefined ? model : wrapModel(model);
-  return { model: asked, ...defined({ effort }) };
+  return { model: asked, ...omitUndefined({ effort }) };
 }
 
-export function rechosen(
+export function withModel(
   options: ResolvedOptions,
   model: Model,
   effort: Effort | undefined,
 ): ResolvedOptions {
   const { effort: _before, ...others } = options;
-  const changed: ResolvedOptions = { ...others, model, ...defined({ effort }) };
+  const changed: ResolvedOptions = { ...others, model, ...omitUndefined({ effort }) };
   assertOptions(changed);
   assertPriced(changed);
   return changed;
@@ -99,13 +99,13 @@ export function runTools(
   choice: ToolChoice | undefined,
 ): ToolRegistry {
   if (finish !== undefined && tools.get(finish.name) !== undefined)
-    throw misuse(
+    throw invalidArgument(
       `A run that ends by tool needs the name "${finish.name}", which one of the tools has: rename it.`,
     );
   const all = finish === undefined ? tools : tools.with(finish);
   if (typeof choice !== "object" || all.get(choice.name) !== undefined) return all;
   const known = all.names();
-  throw misuse(
+  throw invalidArgument(
     `toolChoice names the tool "${choice.name}", which the agent does not have.${didYouMean(choice.name, known)} Tools: ${known.join(", ") || "none"}.`,
   );
 }
@@ -115,10 +115,10 @@ export type Publish = (event: AgentEvent) => void;
 /** The run in progress as its agent sees it: how to stop it, and where it is published. */
 export class ActiveRun {
   /** Passes an event through the hooks and to the reader. */
-  emit: Publish = NOTHING;
+  emit: Publish = noop;
   readonly publish: Publish;
   readonly #linked: LinkedAbort;
-  #stopTimer: () => void = NOTHING;
+  #stopTimer: () => void = noop;
   isReleased = false;
 
   constructor(linked: LinkedAbort, publish: Publish) {
@@ -146,7 +146,7 @@ export class ActiveRun {
     workedMs: number,
   ): void {
     if (wallTimeMs === undefined) return;
-    const reached = new NanoAgentError("timeout", wallTimeDetail(wallTimeMs));
+    const reached = new NanoAgentError("timeout", describeWallTimeLimit(wallTimeMs));
     this.#stopTimer = startTimer(clock, wallTimeMs - workedMs, () => this.#linked.abort(reached));
   }
 
@@ -156,4 +156,4 @@ export class ActiveRun {
   }
 }
 
-export const NOTHING = (): void => undefined;
+export const noop = (): void => undefined;

@@ -1,6 +1,6 @@
-import { checkOptions, objectOf } from "../core/base/check.ts";
+import { checkOptions, objectSchema } from "../core/base/check-options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import type { Message } from "../core/message/message.ts";
 import type { Model } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";
@@ -26,7 +26,7 @@ export interface AgentLoopOptions {
 
 const PROMPT = "You are a helpful assistant. Use the tools you have where they help, and be concise.";
 
-const OPTIONS = objectOf<AgentLoopOptions>({ model: {}, tools: {}, systemPrompt: {}, signal: {} });
+const OPTIONS = objectSchema<AgentLoopOptions>({ model: {}, tools: {}, systemPrompt: {}, signal: {} });
 
 /**
  * The agent loop in one call: sends `input`, runs the tools the model calls, and returns the whole
@@ -43,11 +43,11 @@ export async function agentLoop(
     model: options.model ?? (await defaultModelName()),
     systemPrompt: options.systemPrompt ?? PROMPT,
     onMaxIterations: "last",
-    ...defined({ tools: options.tools }),
+    ...omitUndefined({ tools: options.tools }),
   });
   const { messages, error, stopReason } = await agent.run(input, {
     maxIterations,
-    ...defined({ signal: options.signal }),
+    ...omitUndefined({ signal: options.signal }),
   });
   if (error !== undefined) throw error;
   if (stopReason === "aborted") throw new NanoAgentError("aborted", "The loop was aborted.");

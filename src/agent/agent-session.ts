@@ -2,17 +2,17 @@ import type { AgentEvent, JournalEntry, NewEntry } from "../core/agent/entries.t
 import { type Journal, MemoryJournal } from "../core/agent/journal.ts";
 import {
   hasConversation,
+  hasNewInput,
   isConversation,
   recordHistory,
   recordInterruption,
   resultsIn,
-  saysSomething,
 } from "../core/agent/perform.ts";
 import type { Approvals, Fold } from "../core/agent/ports.ts";
 import type { PendingCall } from "../core/agent/result.ts";
 import { foldsOf, type Recorder, type RunPlugin, record } from "../core/agent/run.ts";
 import { pendingCalls, SessionState } from "../core/agent/state.ts";
-import { errorMessage, isNanoAgentError, misuse, NanoAgentError } from "../core/base/errors.ts";
+import { errorMessage, invalidArgument, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
 import { type NewId, newId } from "../core/base/ids.ts";
 import {
   type Message,
@@ -37,7 +37,7 @@ export function assertRunnable(
   tools: ToolRegistry,
   needsAnswer: boolean,
 ): void {
-  assertApprovals(state, approvals, saysSomething(messages));
+  assertApprovals(state, approvals, hasNewInput(messages));
   if (!isConversation(messages)) assertOpen(state, resultsIn(messages));
   if (messages.length > 0) return;
   // A resumed run first makes the calls that can run, then waits for the others.
@@ -50,7 +50,7 @@ function assertResumable({ transcript, progress }: SessionState, history: readon
   if (last?.role === "user" || transcript.hasPending) return;
   // The run was cut right after its answer and only has to end.
   if (progress.isOpen && progress.answer !== undefined) return;
-  throw misuse("There is nothing for the model to answer: pass an input.");
+  throw invalidArgument("There is nothing for the model to answer: pass an input.");
 }
 
 function assertAnswered(state: SessionState, tools: ToolRegistry, approvals: Approvals = {}): void {
@@ -59,7 +59,7 @@ function assertAnswered(state: SessionState, tools: ToolRegistry, approvals: App
     ({ name, waitsFor }) => waitsFor === "approval" || isExternal(tools, name),
   );
   if (open.length === 0) return;
-  throw misuse(
+  throw invalidArgument(
     `Tool calls wait for your answer: ${open.map(describe).join(", ")}. Pass ${howToAnswer(open)}.`,
   );
 }
@@ -71,12 +71,12 @@ function assertApprovals(state: SessionState, approvals: Approvals | undefined, 
   const unknown = ids.filter((id) => !state.approvals.has(id) && !answered.has(id));
   if (unknown.length > 0) {
     const open = [...state.approvals.values()].map(describe).join(", ");
-    throw misuse(
+    throw invalidArgument(
       `approvals answers ${unknown.map((id) => JSON.stringify(id)).join(", ")}, which does not wait for approval. Waiting: ${open === "" ? "none" : open}.`,
     );
   }
   if (!hasInput) return;
-  throw misuse(
+  throw invalidArgument(
     "approvals and a message: a message closes the calls that wait. Pass the approvals alone, and say the rest with steer().",
   );
 }
@@ -115,7 +115,7 @@ function assertOpen({ transcript }: SessionState, results: readonly ToolResultBl
   for (const { tool_use_id: id } of results) {
     if (open.delete(id)) continue;
     const ids = transcript.pending.map((call) => call.id).join(", ") || "none";
-    throw misuse(`The input answers the tool call "${id}", which is not open. Open calls: ${ids}.`);
+    throw invalidArgument(`The input answers the tool call "${id}", which is not open. Open calls: ${ids}.`);
   }
 }
 
@@ -206,7 +206,7 @@ export class AgentSession {
   /** Throws `invalid_argument` until the journal is read. */
   get state(): SessionState {
     if (this.#unread === undefined) return this.#state;
-    throw misuse(
+    throw invalidArgument(
       "This agent has not read its journal yet: await agent.ready() before you look at the conversation.",
     );
   }
@@ -281,7 +281,7 @@ export class AgentSession {
 
   reset(): void {
     if (this.#options.journal !== undefined)
-      throw misuse("reset() would split the journal that was passed in: make a new agent instead.");
+      throw invalidArgument("reset() would split the journal that was passed in: make a new agent instead.");
     this.#journal = this.#newJournal(undefined);
     this.#state = new SessionState(this.#folds);
     this.#history = [];

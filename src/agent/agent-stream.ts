@@ -3,7 +3,7 @@ import type { RunResult } from "../core/agent/result.ts";
 import { LinkedAbort } from "../core/base/async.ts";
 import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
 import { EventStream } from "../core/base/event-stream.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import { type ToolInput, textOf, toolCallsOf } from "../core/message/message.ts";
 import { CallOrder } from "../journal/call-order.ts";
 import type { RunOptions } from "./options.ts";
@@ -34,7 +34,7 @@ export function callbackOptions({
   onToolCall,
 }: Callbacks): Pick<RunOptions, "onEvent" | "onToken" | "approve"> {
   return {
-    ...defined({ onToken, onEvent: onEvent && toldInCallOrder(onEvent) }),
+    ...omitUndefined({ onToken, onEvent: onEvent && inCallOrder(onEvent) }),
     ...(onToolCall && { approve: ({ name, input }) => onToolCall(name, input) }),
   };
 }
@@ -44,12 +44,12 @@ export function callbackOptions({
  * call (also denied and failed ones, see `status`); finally one `done`, after an `error` if the run failed. A
  * result does not name its call, so the results of one answer come in call order.
  */
-function toldInCallOrder(tell: (event: CallbackEvent) => void): (event: AgentEvent) => void {
+function inCallOrder(tell: (event: CallbackEvent) => void): (event: AgentEvent) => void {
   const order = new CallOrder<CallbackEvent>();
   return (event) => {
     switch (event.type) {
       case "assistant_message": {
-        order.rest().forEach(tell);
+        order.takeRest().forEach(tell);
         const content = textOf(event.message.content);
         if (content !== "") tell({ type: "text", content });
         const calls = toolCallsOf(event.message);
@@ -68,7 +68,7 @@ function toldInCallOrder(tell: (event: CallbackEvent) => void): (event: AgentEve
       }
       case "done": {
         // A waiting call has no result, but calls after it may have one.
-        order.rest().forEach(tell);
+        order.takeRest().forEach(tell);
         const { error } = event.result;
         if (error !== undefined) tell({ type: "error", error: errorMessage(error) });
         tell({ type: "done" });
@@ -105,7 +105,7 @@ export class RunStream<Output> extends EventStream<AgentEvent> implements AgentS
         finished = this.#follow(async () => perform(own, (event) => this.push(event)));
       },
       onCancel: () => {
-        linked?.abort(readerLeft());
+        linked?.abort(readerLeftError());
         return finished;
       },
     });
@@ -121,7 +121,7 @@ export class RunStream<Output> extends EventStream<AgentEvent> implements AgentS
   override async return(): Promise<IteratorResult<AgentEvent>> {
     const end = await super.return();
     // A run that had started has settled it by now.
-    this.#settled.reject(readerLeft());
+    this.#settled.reject(readerLeftError());
     return end;
   }
 
@@ -136,6 +136,6 @@ export class RunStream<Output> extends EventStream<AgentEvent> implements AgentS
   }
 }
 
-function readerLeft(): NanoAgentError {
+function readerLeftError(): NanoAgentError {
   return new NanoAgentError("aborted", "The reader of the stream stopped reading.");
 }

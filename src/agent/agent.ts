@@ -1,6 +1,6 @@
 import type { CompactionEntry, JournalEntry, NewEntry, NoteEntry } from "../core/agent/entries.ts";
 import { loop } from "../core/agent/loop.ts";
-import { endRun, isContinuation, perform, saysSomething } from "../core/agent/perform.ts";
+import { endRun, hasNewInput, isContinuation, perform } from "../core/agent/perform.ts";
 import { RunError, type RunResult, type StructuredResult } from "../core/agent/result.ts";
 import {
   type ModelSelection,
@@ -11,15 +11,15 @@ import {
   record,
   type SharedParts,
 } from "../core/agent/run.ts";
-import { callMaker, Scheduler } from "../core/agent/run-calls.ts";
+import { nestedCaller, Scheduler } from "../core/agent/run-calls.ts";
 import { LinkedAbort, systemClock } from "../core/base/async.ts";
 import { compileSchema } from "../core/base/compile-schema.ts";
-import { type Json, misuse } from "../core/base/errors.ts";
+import { invalidArgument, type Json } from "../core/base/errors.ts";
 import { newId } from "../core/base/ids.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import type { CompiledSchema, SchemaInput } from "../core/base/schema.ts";
-import { endedByItself } from "../core/base/stop-reason.ts";
-import { type Input, runMessages, spokenMessages } from "../core/message/input.ts";
+import { isNormalEnd } from "../core/base/stop-reason.ts";
+import { type Input, runMessages, toUserMessages } from "../core/message/input.ts";
 import type { Message, ToolInput, UserBlock } from "../core/message/message.ts";
 import type { Effort, Model } from "../core/model/model.ts";
 import { type Tool, ToolRegistry, type ToolResult } from "../core/tool/tool.ts";
@@ -38,13 +38,13 @@ import { namedModel } from "../providers/named-model.ts";
 import {
   ActiveRun,
   agentPlugins,
-  chosenBy,
-  NOTHING,
+  modelSelectionOf,
+  noop,
   type Publish,
   publisher,
-  rechosen,
   requestFields,
   runTools,
+  withModel,
 } from "./active-run.ts";
 import {
   AgentSession,
@@ -99,7 +99,7 @@ export class Agent {
     ]);
     this.#hooks = new HookRegistry(options.hooks);
     this.#steering = new SteeringQueue(options.newId);
-    this.#choice = chosenBy(options);
+    this.#choice = modelSelectionOf(options);
     this.#session = new AgentSession(options, this.#plugins);
   }
 
@@ -167,7 +167,7 @@ export class Agent {
     assertRunOptions(options);
     const messages = runMessages(input);
     const result = this.#session.whenRead(() =>
-      this.#begin(messages, options, new LinkedAbort(options.signal), NOTHING),
+      this.#begin(messages, options, new LinkedAbort(options.signal), noop),
     );
     return result as Promise<RunResult<OutputOf<S>>>;
   }
@@ -185,7 +185,7 @@ export class Agent {
     const result = await this.run(input, options);
     const isThere =
       options.schema === undefined
-        ? endedByItself(result.stopReason)
+        ? isNormalEnd(result.stopReason)
         : result.stopReason === "structured_output";
     if (!isThere) throw new RunError(result);
     return result;
@@ -210,7 +210,7 @@ export class Agent {
    * assistant message, or the result of a call.
    */
   steer(message: string | readonly UserBlock[]): string {
-    return this.#steering.add(spokenMessages(message, "steer()").flatMap(({ content }) => content));
+    return this.#steering.add(toUserMessages(message, "steer()").flatMap(({ content }) => content));
   }
 
   /** Messages of {@link Agent.steer} that no run has taken in yet, in order. */
@@ -244,13 +244,17 @@ export class Agent {
     model: string | Model,
     { effort }: { readonly effort?: Effort | undefined } = {},
   ): Promise<void> {
-    this.#options = rechosen(this.#options, modelOf(model), effort);
-    this.#choice = chosenBy(this.#options);
+    this.#options = withModel(this.#options, modelOf(model), effort);
+    this.#choice = modelSelectionOf(this.#options);
     await this.#session.whenRead(async () => {
       if (!this.#session.state.isTouched) return;
       const { model: asked, effort: wanted } = this.#options;
       const name = `${asked.provider}/${asked.id}`;
-      await record(this.#recorder, { type: "model_change", model: name, ...defined({ effort: wanted }) });
+      await record(this.#recorder, {
+        type: "model_change",
+        model: name,
+        ...omitUndefined({ effort: wanted }),
+      });
     });
   }
 
@@ -281,12 +285,12 @@ export class Agent {
   async callTool(name: string, input: ToolInput, options: CallToolOptions = {}): Promise<ToolResult> {
     return this.#session.whenRead(async () => {
       this.#assertIdle("callTool()");
-      const active = new ActiveRun(new LinkedAbort(options.signal), publisher(options, NOTHING));
+      const active = new ActiveRun(new LinkedAbort(options.signal), publisher(options, noop));
       try {
         const { approve, context } = options;
-        const run = this.#newRun(defined({ approve, context }), active);
+        const run = this.#newRun(omitUndefined({ approve, context }), active);
         // The id of an outer call that does not exist keeps these calls out of the conversation.
-        return await callMaker(run, newId("call"), this.#calls)(name, input);
+        return await nestedCaller(run, newId("call"), this.#calls)(name, input);
       } finally {
         active.end();
       }
@@ -299,10 +303,10 @@ export class Agent {
    * hook that throws or is aborted with `signal`, and a journal that fails.
    */
   async observe(message: Input, { signal }: Pick<RunOptions, "signal"> = {}): Promise<void> {
-    const messages = spokenMessages(message, "observe()");
+    const messages = toUserMessages(message, "observe()");
     return this.#session.whenRead(async () => {
       const warn = (text: string): void => void this.#warnings.push(text);
-      const hooks = this.#hooksOf({ signal: signal ?? new AbortController().signal, warn, fail: NOTHING });
+      const hooks = this.#hooksOf({ signal: signal ?? new AbortController().signal, warn, fail: noop });
       await this.#session.observe(messages, hooks);
       if (this.#current === undefined) await this.#session.storeObserved(false);
     });
@@ -328,7 +332,7 @@ export class Agent {
    */
   async sendMessage(content: string, callbacks: Callbacks = {}): Promise<string> {
     const result = await this.run(content, callbackOptions(callbacks));
-    if (result.error !== undefined || (result.text === "" && !endedByItself(result.stopReason)))
+    if (result.error !== undefined || (result.text === "" && !isNormalEnd(result.stopReason)))
       throw new RunError(result);
     return result.text;
   }
@@ -342,7 +346,7 @@ export class Agent {
   async previewCompaction(): Promise<CompactionPreview> {
     return this.#session.whenRead(async () => {
       await this.#session.begin();
-      const active = new ActiveRun(new LinkedAbort(undefined), NOTHING);
+      const active = new ActiveRun(new LinkedAbort(undefined), noop);
       return previewCompaction(this.#newRun({}, active), this.#options.compaction);
     });
   }
@@ -355,7 +359,7 @@ export class Agent {
   async compact(options: CompactOptions = {}): Promise<CompactionEntry | undefined> {
     return this.#session.whenRead(async () => {
       this.#assertIdle("compact()");
-      const active = new ActiveRun(new LinkedAbort(options.signal), publisher(options, NOTHING));
+      const active = new ActiveRun(new LinkedAbort(options.signal), publisher(options, noop));
       this.#current = active;
       try {
         await this.#session.begin();
@@ -397,7 +401,8 @@ export class Agent {
   }
 
   #assertIdle(what: string): void {
-    if (this.#current !== undefined) throw misuse(`${what} while a run is in progress: stop() it first.`);
+    if (this.#current !== undefined)
+      throw invalidArgument(`${what} while a run is in progress: stop() it first.`);
   }
 
   /** Starts a run. Throws for misuse; later failures reject. */
@@ -413,7 +418,7 @@ export class Agent {
     let run: Run;
     try {
       if (this.#current !== undefined)
-        throw misuse("This agent is already running: steer() it, wait, or use a second agent.");
+        throw invalidArgument("This agent is already running: steer() it, wait, or use a second agent.");
       assertRunnable(session, messages, options.approvals, this.#tools, this.#steering.isEmpty);
       run = this.#newRun(options, active, workedMs);
     } catch (error) {
@@ -429,7 +434,7 @@ export class Agent {
   async #work(run: Run, messages: readonly Message[], active: ActiveRun): Promise<RunResult> {
     const session = this.#session;
     try {
-      await session.storeObserved(saysSomething(messages), run.settings.openCalls);
+      await session.storeObserved(hasNewInput(messages), run.settings.openCalls);
       const input = { messages, history: session.history };
       const result = await perform(run, input, (begun) => this.conduct(begun));
       await session.storeObserved(false);
@@ -446,7 +451,7 @@ export class Agent {
     const { journal, state } = this.#session;
     const own = { ...this.#options, ...this.#choice };
     assertPriced(own);
-    const options = { ...own, ...defined(given) };
+    const options = { ...own, ...omitUndefined(given) };
     const finish = this.finishToolFor(given.schema === undefined ? undefined : compileSchema(given.schema));
     const failure: SharedParts["failure"] = {};
     const hooks = this.#hooksOf({
@@ -457,7 +462,7 @@ export class Agent {
       },
     });
     const { stopWhen } = options;
-    active.emit = (event) => hooks.show(event, publish);
+    active.emit = (event) => hooks.publish(event, publish);
     return newRun(options, {
       finishTool: finish?.name,
       workedMs,

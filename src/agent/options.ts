@@ -3,8 +3,13 @@ import type { Journal } from "../core/agent/journal.ts";
 import type { Approvals, Approver, Checkpointer, Gate } from "../core/agent/ports.ts";
 import type { ConversationMemory, OnMaxIterations } from "../core/agent/run.ts";
 import type { Clock } from "../core/base/async.ts";
-import { checkOptions, type OwnSchema, objectOf, type Properties } from "../core/base/check.ts";
-import { assertEngine, type Json, misuse } from "../core/base/errors.ts";
+import {
+  checkOptions,
+  type OptionSchema,
+  objectSchema,
+  type Properties,
+} from "../core/base/check-options.ts";
+import { assertEngine, invalidArgument, type Json } from "../core/base/errors.ts";
 import type { NewId } from "../core/base/ids.ts";
 import type { InferSchema, JsonSchema, SchemaInput } from "../core/base/schema.ts";
 import type { Redaction } from "../core/base/text.ts";
@@ -171,7 +176,7 @@ export function assertOptions(options: ResolvedOptions): void {
   assertEngine();
   const model: unknown = options?.model;
   if (typeof model === "object" && model !== null && "doStream" in model)
-    throw misuse(
+    throw invalidArgument(
       "model is one of the AI SDK: pass fromAiSdk(model), with fromAiSdk of nano-agent/providers.",
     );
   checkOptions(options, AGENT_OPTIONS);
@@ -179,8 +184,8 @@ export function assertOptions(options: ResolvedOptions): void {
 
 export function patternOptions<T extends AgentOptions>(
   own: Properties<Omit<T, keyof AgentOptions>>,
-): OwnSchema {
-  return objectOf<AgentOptions>({ ...OPTIONS, model: {}, ...own });
+): OptionSchema {
+  return objectSchema<AgentOptions>({ ...OPTIONS, model: {}, ...own });
 }
 
 export function assertRunOptions(options: RunOptions): void {
@@ -192,7 +197,7 @@ export function assertPriced({ budget, model }: Pick<ResolvedOptions, "budget" |
   if (budget?.usd === undefined && budget?.shared === undefined) return;
   const unknown = [model, ...(model.alternatives ?? [])].find(({ info }) => info?.price === undefined);
   if (unknown === undefined) return;
-  throw misuse(
+  throw invalidArgument(
     `A limit in money needs a price, and that of ${unknown.provider}/${unknown.id} is unknown: give it one (in settings: providers.${unknown.provider}.models, 0 for a model that costs nothing), or limit tokens.`,
   );
 }
@@ -213,7 +218,7 @@ const ON_ASK = { enum: ["deny", "pause"] } as const;
 const OPEN_CALLS = { enum: ["close", "run"] } as const;
 const CLOCK = { "x-has": ["now", "elapsed", "sleep"] } as const;
 const MAX_ITERATIONS = { ...COUNT, "x-aka": ["maxSteps", "maxTurns", "recursionLimit"] } as const;
-const ITERATIONS = objectOf<{ maxIterations: number }>({ maxIterations: MAX_ITERATIONS });
+const ITERATIONS = objectSchema<{ maxIterations: number }>({ maxIterations: MAX_ITERATIONS });
 
 function orFalse(schema: JsonSchema, form: string): JsonSchema {
   return { anyOf: [{ const: false }, schema], "x-say": `${form}, or false` };
@@ -287,9 +292,9 @@ const OPTIONS: Properties<AgentOptions> = {
   providerOptions: { type: "object", additionalProperties: OBJECT },
 };
 
-const AGENT_OPTIONS = objectOf<AgentOptions>(OPTIONS, ["model"]);
+const AGENT_OPTIONS = objectSchema<AgentOptions>(OPTIONS, ["model"]);
 
-const RUN_OPTIONS = objectOf<RunOptions>({
+const RUN_OPTIONS = objectSchema<RunOptions>({
   ...SHARED,
   signal: {
     "x-has": ["throwIfAborted", "addEventListener"],

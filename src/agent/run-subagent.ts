@@ -2,8 +2,8 @@ import { runNested } from "../core/agent/loop.ts";
 import { recordEnd } from "../core/agent/perform.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { type Delegation, type Recorder, type Run, record } from "../core/agent/run.ts";
-import { misuse } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
+import { invalidArgument } from "../core/base/errors.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import { userMessage } from "../core/message/message.ts";
 import { type SubagentOutcome, type SubagentTask, ToolRegistry } from "../core/tool/tool.ts";
 import { assertIterations, assertPriced } from "./options.ts";
@@ -46,7 +46,7 @@ export async function runSubagent(run: Run, delegation: Delegation): Promise<Sub
     type: "run_start",
     sessionId: run.journal.sessionId,
     model: `${model.provider}/${model.id}`,
-    ...defined({ effort }),
+    ...omitUndefined({ effort }),
     tools: tools.names(),
     agent: task.agent,
   });
@@ -54,7 +54,7 @@ export async function runSubagent(run: Run, delegation: Delegation): Promise<Sub
   const around: Run = {
     ...run,
     model: choice,
-    request: { ...request, ...defined({ system: task.systemPrompt }) },
+    request: { ...request, ...omitUndefined({ system: task.systemPrompt }) },
     subagent: { agent: task.agent, callId: call.id, depth },
     emit,
   };
@@ -74,17 +74,18 @@ function choiceOf({ model: around, settings }: Run, task: SubagentTask): Run["mo
   const { effort } = task;
   const model = task.model && settings.wrapModel(task.model);
   if (model === undefined && effort === undefined) return around;
-  return () => ({ ...around(), ...defined({ model, effort }) });
+  return () => ({ ...around(), ...omitUndefined({ model, effort }) });
 }
 
 function assertTask(run: Run, task: SubagentTask, depth: number): void {
   const maxDepth = task.maxDepth ?? DEFAULT_MAX_DEPTH;
   if (depth > maxDepth) {
-    throw misuse(
+    throw invalidArgument(
       `A subagent at depth ${depth} exceeds the maximum depth of ${maxDepth}: do this part without one.`,
     );
   }
-  if (task.prompt.trim() === "") throw misuse(`The subagent ${task.agent} was given no task: write one.`);
+  if (task.prompt.trim() === "")
+    throw invalidArgument(`The subagent ${task.agent} was given no task: write one.`);
   if (task.maxIterations !== undefined) assertIterations(task.maxIterations);
   assertPriced({ budget: run.settings.budget, model: task.model ?? run.model().model });
 }
@@ -106,7 +107,7 @@ function outcomeOf(result: RunResult, toolCalls: number, tookMs: number): Subage
   return {
     text,
     stopReason,
-    ...defined({ limit, error, detail }),
+    ...omitUndefined({ limit, error, detail }),
     iterations,
     toolCalls,
     usage,

@@ -7,9 +7,9 @@ import { backoffDelayMs, type Clock, systemClock } from "../core/base/async.ts";
 import {
   assertEngine,
   errorMessage,
+  invalidArgument,
   invalidConfig,
   isNanoAgentError,
-  misuse,
   NanoAgentError,
 } from "../core/base/errors.ts";
 import { type SessionLock, takeLock } from "../session/session-lock.ts";
@@ -40,7 +40,7 @@ interface DatabaseOptions {
    * nothing else ends the wait. Default 30,000: longer than reading the largest journal takes, and short
    * enough for work on a run to retry while it waits for its database.
    */
-  readonly silenceMs?: number;
+  readonly timeoutMs?: number;
   readonly onWarning: (message: string) => void;
 }
 
@@ -53,7 +53,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 async function openServer(
-  { connections, silenceMs = STATEMENT_TIMEOUT_MS, onWarning }: DatabaseOptions,
+  { connections, timeoutMs: silenceMs = STATEMENT_TIMEOUT_MS, onWarning }: DatabaseOptions,
   databaseUrl: string,
 ): Promise<Database> {
   const [{ default: pg }, { PgBoss: Queue }] = await loadPackages("pg pg-boss", () =>
@@ -119,7 +119,7 @@ function assertReadable(databaseUrl: string, read: (url: string) => unknown): vo
     read(databaseUrl);
   } catch {
     // Without the cause, which contains the password.
-    throw misuse(
+    throw invalidArgument(
       "databaseUrl cannot be read as an address: write postgres://user:password@host:port/database, with %-escapes for what is special in a password.",
     );
   }
@@ -235,7 +235,7 @@ interface RetryOptions {
  * have succeeded even if it fails, so repeating it must do no harm. Rejects with `journal` for errors not
  * caused by the connection, and when the time is over.
  */
-export async function patiently<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
+export async function withRetry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { maxMs, onWarning, clock = systemClock, signal } = options;
   const begun = clock.elapsed();
   for (let attempt = 1; ; attempt++) {

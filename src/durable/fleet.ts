@@ -1,11 +1,11 @@
-import { check, checkOptions, objectOf, ownSchema } from "../core/base/check.ts";
-import { invalidConfig, isNanoAgentError, misuse, NanoAgentError } from "../core/base/errors.ts";
+import { check, checkOptions, objectSchema, optionSchema } from "../core/base/check-options.ts";
+import { invalidArgument, invalidConfig, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
 import { didYouMean } from "../core/base/text.ts";
 import { type Input, runMessages } from "../core/message/input.ts";
 import { BUDGET_LIMITS } from "../core/model/budget.ts";
 import { assertSessionId } from "../session/session-file.ts";
-import { openDatabase, patiently } from "./database.ts";
+import { openDatabase, withRetry } from "./database.ts";
 import {
   type DurableRun,
   type DurableState,
@@ -88,7 +88,7 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
       await migrate(database, schema);
       return RunQueue.open(runs, isWorking, onWarning);
     };
-    const queue = await patiently(open, { maxMs: CALL_RETRY_MS, onWarning });
+    const queue = await withRetry(open, { maxMs: CALL_RETRY_MS, onWarning });
     opened.unshift(() => queue.close());
     const fleet = new OpenFleet(options, runs, queue, onWarning);
     opened.unshift(() => fleet.release());
@@ -124,7 +124,7 @@ class OpenFleet implements Fleet {
           if (this.#closing !== undefined) throw new NanoAgentError("aborted", "The fleet is closed.");
           return work();
         };
-        return patiently(whileOpen, { maxMs: CALL_RETRY_MS, onWarning });
+        return withRetry(whileOpen, { maxMs: CALL_RETRY_MS, onWarning });
       },
       onChanged: () => {
         this.#worker?.poke();
@@ -138,10 +138,10 @@ class OpenFleet implements Fleet {
     const onWarning = this.#onWarning;
     const { agents = {}, version = "1", retentionMs = 30 * DAY_MS, rateLimits = {} } = this.#options;
     const whileWorking = <T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> =>
-      patiently(task, { maxMs: WORK_RETRY_MS, onWarning, signal });
+      withRetry(task, { maxMs: WORK_RETRY_MS, onWarning, signal });
     const slots = new RateSlots(runs.database, runs.schema, rateLimits, whileWorking);
     const opening = { maxMs: CALL_RETRY_MS, onWarning };
-    await patiently(() => slots.open(), opening);
+    await withRetry(() => slots.open(), opening);
     const changed = (): void => this.#watch.poke();
     this.#worker = new Worker({
       id: newUuid(),
@@ -152,18 +152,18 @@ class OpenFleet implements Fleet {
       concurrency,
       retentionMs,
       onWarning,
-      wrapModel: (model) => slots.around(model),
+      wrapModel: (model) => slots.wrap(model),
       withRetry: whileWorking,
       onStored: changed,
       onSettled: changed,
     });
     const worker = this.#worker;
-    await patiently(() => worker.start(), opening);
+    await withRetry(() => worker.start(), opening);
   }
 
   async start(agent: string, input: Input, options: StartRunOptions = {}): Promise<DurableRun> {
     const [run] = await this.startMany(agent, [{ ...options, input }]);
-    if (run === undefined) throw misuse("Nothing was started.");
+    if (run === undefined) throw invalidArgument("Nothing was started.");
     return run;
   }
 
@@ -230,7 +230,7 @@ class OpenFleet implements Fleet {
     const others = await this.#host.withRetry(() => this.#host.runs.agentsOfWorkers());
     if (others.includes(agent)) return;
     const known = [...new Set([...own, ...others])];
-    throw misuse(
+    throw invalidArgument(
       `No worker has an agent ${JSON.stringify(agent)}.${didYouMean(agent, known)} Agents: ${known.join(", ")}.`,
     );
   }
@@ -238,14 +238,14 @@ class OpenFleet implements Fleet {
   /** If two agents shared an id, one would get the run of the other. */
   async #assertSame(agent: string, fresh: readonly NewRun[]): Promise<void> {
     const others = await this.#host.withRetry(() =>
-      this.#host.runs.ofOtherAgents(
+      this.#host.runs.findOtherAgents(
         agent,
         fresh.map(({ id }) => id),
       ),
     );
     const [other] = others;
     if (other === undefined) return;
-    throw misuse(
+    throw invalidArgument(
       `There is a run ${other.id} of the agent ${other.agent} already: choose another id for one of ${agent}.`,
     );
   }
@@ -256,7 +256,8 @@ function newRun(agent: string, { input, ...options }: NewDurableRun): NewRun {
   const { id = newUuid(), priority = 0, deadline, budget, retries = 0 } = options;
   assertSessionId(id, "The id of a run");
   const messages = runMessages(input);
-  if (messages.length === 0) throw misuse("A run needs an input: pass a text, content blocks or messages.");
+  if (messages.length === 0)
+    throw invalidArgument("A run needs an input: pass a text, content blocks or messages.");
   return {
     id,
     agent,
@@ -275,7 +276,9 @@ function finiteOnly(_name: string, value: unknown): unknown {
 
 function assertTogether({ databaseUrl, dataDir }: FleetOptions): void {
   if (databaseUrl !== undefined && dataDir !== undefined)
-    throw misuse("databaseUrl and dataDir: a database is on a server or in a folder. Pass one of them.");
+    throw invalidArgument(
+      "databaseUrl and dataDir: a database is on a server or in a folder. Pass one of them.",
+    );
 }
 
 /** Milliseconds of a deadline. PostgreSQL writes later years with more than four digits. */
@@ -283,7 +286,7 @@ function deadlineOf(deadline: Date | number | undefined): number | null {
   if (deadline === undefined) return null;
   const time = Number(deadline);
   if (time >= 0 && time <= Date.UTC(9999, 11, 31)) return time;
-  throw misuse(
+  throw invalidArgument(
     `deadline is ${String(deadline)}; it must be a Date or milliseconds since the epoch, before the year 10000.`,
   );
 }
@@ -305,9 +308,9 @@ const AGENT_NAME = {
   pattern: "^[\\w.-]{1,80}$",
   "x-say": "up to 80 letters, digits, _, - and dots",
 } as const;
-const AGENT = ownSchema(AGENT_NAME);
+const AGENT = optionSchema(AGENT_NAME);
 
-const OPTIONS = objectOf<FleetOptions>({
+const OPTIONS = objectSchema<FleetOptions>({
   agents: {
     type: "object",
     propertyNames: AGENT_NAME,
@@ -338,7 +341,7 @@ const OPTIONS = objectOf<FleetOptions>({
   onWarning: { "x-function": true },
 });
 
-const START = objectOf<StartRunOptions>({
+const START = objectSchema<StartRunOptions>({
   id: { type: "string" },
   priority: { type: "integer", minimum: -1_000_000, maximum: 1_000_000 },
   deadline: { anyOf: [{ type: "number" }, { "x-has": ["getTime"] }], "x-say": "a Date or milliseconds" },
@@ -346,7 +349,7 @@ const START = objectOf<StartRunOptions>({
   retries: { type: "integer", minimum: 0, maximum: 1_000_000 },
 });
 
-const QUERY = objectOf<RunQuery>({
+const QUERY = objectSchema<RunQuery>({
   state: { enum: ["queued", "working", "waiting", "ended"] },
   agent: STORABLE,
   limit: COUNT,

@@ -1,4 +1,4 @@
-import { type Clock, orAborted, systemClock } from "../core/base/async.ts";
+import { type Clock, raceAbort, systemClock } from "../core/base/async.ts";
 import type { Model } from "../core/model/model.ts";
 import type { Sql } from "./database.ts";
 import type { RateLimit } from "./durable-run.ts";
@@ -45,8 +45,8 @@ export class RateSlots {
    * Wraps a model so that its requests, retries included, wait for a slot. Returns the model itself if its
    * provider has no limit. In a model made of several, each waits for its own.
    */
-  around(model: Model): Model {
-    if (model.withEach !== undefined) return model.withEach((each) => this.around(each));
+  wrap(model: Model): Model {
+    if (model.withEach !== undefined) return model.withEach((each) => this.wrap(each));
     const limit = Object.hasOwn(this.#limits, model.provider) ? this.#limits[model.provider] : undefined;
     if (limit === undefined) return model;
     const wait = (signal: AbortSignal | undefined): Promise<void> =>
@@ -74,7 +74,7 @@ export class RateSlots {
       provider,
       turn.catch(() => undefined),
     );
-    return signal === undefined ? turn : orAborted(turn, signal);
+    return signal === undefined ? turn : raceAbort(turn, signal);
   }
 
   async #take(provider: string, limit: RateLimit, signal: AbortSignal | undefined): Promise<void> {

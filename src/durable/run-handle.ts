@@ -1,12 +1,12 @@
 import type { JournalEntry } from "../core/agent/entries.ts";
 import type { ApprovalAnswer } from "../core/agent/ports.ts";
 import type { PendingCall, RunResult } from "../core/agent/result.ts";
-import { type Clock, orAborted, systemClock } from "../core/base/async.ts";
-import { check, ownSchema, type Properties } from "../core/base/check.ts";
-import { errorMessage, invalidConfig, misuse, NanoAgentError } from "../core/base/errors.ts";
+import { type Clock, raceAbort, systemClock } from "../core/base/async.ts";
+import { check, optionSchema, type Properties } from "../core/base/check-options.ts";
+import { errorMessage, invalidArgument, invalidConfig, NanoAgentError } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
-import { endedByItself } from "../core/base/stop-reason.ts";
-import { spokenMessages } from "../core/message/input.ts";
+import { isNormalEnd } from "../core/base/stop-reason.ts";
+import { toUserMessages } from "../core/message/input.ts";
 import type { UserBlock } from "../core/message/message.ts";
 import { writeSessionFile } from "../session/session-store.ts";
 import type { Sql } from "./database.ts";
@@ -85,17 +85,19 @@ export class RunHandle implements DurableRun {
   async answer(callId: string, value: unknown): Promise<void> {
     const text = typeof value === "string" ? value : jsonOf(value);
     if (text === undefined)
-      throw misuse("The answer cannot be written as JSON: pass a text, a number, an object or a list.");
+      throw invalidArgument(
+        "The answer cannot be written as JSON: pass a text, a number, an object or a list.",
+      );
     await this.#reply({ kind: "answer", call: callId, data: JSON.stringify(text) });
   }
 
   async steer(message: string | readonly UserBlock[]): Promise<void> {
-    const blocks = spokenMessages(message, "steer()").flatMap(({ content }) => content);
+    const blocks = toUserMessages(message, "steer()").flatMap(({ content }) => content);
     await this.#send({ kind: "steer", call: null, data: JSON.stringify(blocks) });
   }
 
   async cancel(reason = "The run was cancelled."): Promise<void> {
-    if (typeof reason !== "string") throw misuse("The reason of a cancel is not a text.");
+    if (typeof reason !== "string") throw invalidArgument("The reason of a cancel is not a text.");
     const { runs } = this.#host;
     const end = { stopReason: "aborted", detail: reason } as const;
     const signal = { id: newUuid(), kind: "cancel", call: null, data: JSON.stringify(reason) } as const;
@@ -113,7 +115,7 @@ export class RunHandle implements DurableRun {
     await this.#change(async (sql, row) => {
       if (row.epoch !== found.epoch || row.state !== found.state) return;
       if (row.state === "working" && (await runs.claimIdle(this.id, sql)) === undefined) throw notFailed(row);
-      await runs.forgive(sql, this.id);
+      await runs.resetLosses(sql, this.id);
       await runs.requeue(sql, this.id, null);
       await queue.add(sql, [{ ...row, version: null }]);
     });
@@ -148,7 +150,7 @@ export class RunHandle implements DurableRun {
     await this.#row();
     const seq = await withRetry(() => runs.numberOf(this.id, entry));
     if (seq !== undefined) return seq;
-    throw misuse(
+    throw invalidArgument(
       `The run ${this.id} has no entry ${JSON.stringify(entry)}: pass the id of one of its entries.`,
     );
   }
@@ -173,7 +175,7 @@ export class RunHandle implements DurableRun {
         : `does not wait for ${kind === "approve" ? "approval" : "a result"}`;
       const open = waiting.filter(({ callId }) => sent.every((signal) => signal.call !== callId));
       const subject = `The call ${JSON.stringify(call)} of the run ${this.id}`;
-      throw misuse(`${subject} ${why}. The run is ${row.state}. Waiting: ${namesOf(open)}.`);
+      throw invalidArgument(`${subject} ${why}. The run is ${row.state}. Waiting: ${namesOf(open)}.`);
     };
     for (;;) {
       isEarly = false;
@@ -240,7 +242,7 @@ function jsonOf(value: unknown): string | undefined {
 }
 
 function hasEnded(row: RunRow): NanoAgentError {
-  return misuse(
+  return invalidArgument(
     `The run ${row.id} has ended (${reportOf(row)?.stopReason ?? "unknown"}): nothing can be said to it any more. Start another one.`,
   );
 }
@@ -250,13 +252,13 @@ function assertFailed(row: RunRow): void {
   const { state, seq, version } = row;
   const report = reportOf(row);
   if (isInProgress(state) && seq > 0 && version !== null) return;
-  if (state === "ended" && report !== undefined && !endedByItself(report.stopReason)) return;
+  if (state === "ended" && report !== undefined && !isNormalEnd(report.stopReason)) return;
   throw notFailed(row);
 }
 
 function notFailed(row: RunRow): NanoAgentError {
   const current = reportOf(row)?.stopReason ?? row.state;
-  return misuse(`The run ${row.id} has not failed (${current}), so there is nothing to retry.`);
+  return invalidArgument(`The run ${row.id} has not failed (${current}), so there is nothing to retry.`);
 }
 
 const CHOICE_FIELDS: Properties<Exclude<ApprovalAnswer, boolean | "later">> = {
@@ -266,7 +268,7 @@ const CHOICE_FIELDS: Properties<Exclude<ApprovalAnswer, boolean | "later">> = {
   stop: { type: "boolean" },
   question: { type: "string" },
 };
-const CHOICE = ownSchema({
+const CHOICE = optionSchema({
   type: "object",
   properties: CHOICE_FIELDS,
   required: ["approved"],
@@ -280,7 +282,7 @@ function choiceJson(choice: unknown): string {
   check(choice, CHOICE, "choice");
   const json = jsonOf(choice);
   if (json === undefined)
-    throw misuse(
+    throw invalidArgument(
       "The choice cannot be written as JSON: its input must be made of texts, numbers and the like.",
     );
   return json;
@@ -329,7 +331,7 @@ export class RunWatch {
       this.#wanted.add(run);
       this.#next ??= this.#readNext();
       if (rounds === 0) this.poke();
-      const snapshot = await orAborted(this.#next, stop).catch((error: unknown) => {
+      const snapshot = await raceAbort(this.#next, stop).catch((error: unknown) => {
         stop.throwIfAborted();
         throw error;
       });
@@ -366,8 +368,8 @@ export class RunWatch {
     const round = this.#round++;
     try {
       const isLong = round % STRANDED_EVERY === STRANDED_EVERY - 1;
-      const views = await this.#runs.look(ids);
-      const stranded = isLong ? await this.#runs.stranded(ids) : [];
+      const views = await this.#runs.viewsOf(ids);
+      const stranded = isLong ? await this.#runs.findStranded(ids) : [];
       return { views: byId(views), stranded: byId(stranded) };
     } catch (error) {
       if (round % STRANDED_EVERY === 0) this.#onWarning(`Runs cannot be looked at: ${errorMessage(error)}`);
@@ -381,7 +383,9 @@ function byId<Row extends { readonly id: string }>(rows: readonly Row[]): Readon
 }
 
 function unknownRun(run: string): NanoAgentError {
-  return misuse(`There is no run ${JSON.stringify(run)} in this database: it was never started, or removed.`);
+  return invalidArgument(
+    `There is no run ${JSON.stringify(run)} in this database: it was never started, or removed.`,
+  );
 }
 
 function closed(): NanoAgentError {

@@ -4,8 +4,8 @@ import type { PendingCall, RunResult } from "../core/agent/result.ts";
 import { pendingCalls, SessionState } from "../core/agent/state.ts";
 import { NanoAgentError, recordedError } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
-import { defined } from "../core/base/json.ts";
-import { endedByItself } from "../core/base/stop-reason.ts";
+import { omitUndefined } from "../core/base/json.ts";
+import { isNormalEnd } from "../core/base/stop-reason.ts";
 import { isJournalEntry, parseRecord } from "../session/read-session.ts";
 import { encodeRecord } from "../session/record.ts";
 import type { Sql } from "./database.ts";
@@ -81,7 +81,7 @@ export class RunJournal implements Journal {
   }
 
   /** Signals to mark as taken with the entry of the call or steering message that has this id. */
-  expect(id: string, signals: readonly Signal[]): void {
+  expectSignals(id: string, signals: readonly Signal[]): void {
     this.#waiting.set(id, signals);
   }
 
@@ -171,7 +171,7 @@ export class RunJournal implements Journal {
 
   #taken(entry: JournalEntry): readonly number[] {
     if (entry.scope !== undefined) return [];
-    const isAnswer = entry.type === "run_end" && endedByItself(entry.stopReason);
+    const isAnswer = entry.type === "run_end" && isNormalEnd(entry.stopReason);
     const ids = isAnswer ? this.#phaseSteering : [addresseeOf(entry)];
     return ids.flatMap((id) => this.#signalsTo(id)).map(({ number }) => number);
   }
@@ -259,7 +259,7 @@ export function endEntry(
     type: "run_end",
     stopReason,
     iterations: state.progress.iterations,
-    ...defined({ limit, detail, error: error && { code: error.code, message: error.message } }),
+    ...omitUndefined({ limit, detail, error: error && { code: error.code, message: error.message } }),
   };
 }
 
@@ -268,7 +268,7 @@ export function reportOfEnd(state: SessionState, end: OutsideEnd): StoredReport 
   return {
     text: state.progress.lastText,
     stopReason,
-    ...defined({ limit, detail, error: error && recordedError(error) }),
+    ...omitUndefined({ limit, detail, error: error && recordedError(error) }),
     iterations: state.progress.iterations,
     usage: state.run.usage,
     cost: state.run.costUsd,
@@ -280,7 +280,7 @@ export function reportOfResult(result: RunResult): StoredReport {
   return {
     text,
     stopReason,
-    ...defined({ output, limit, circle, detail, error: error && recordedError(error) }),
+    ...omitUndefined({ output, limit, circle, detail, error: error && recordedError(error) }),
     iterations,
     usage,
     cost,
@@ -297,7 +297,7 @@ export function resultOfReport(
   return {
     ...fields,
     ...(code !== undefined && {
-      error: new NanoAgentError(code, message ?? "", defined({ details, retryable })),
+      error: new NanoAgentError(code, message ?? "", omitUndefined({ details, retryable })),
     }),
     cost,
     messages: foldOf(entries).transcript.messages.slice(),

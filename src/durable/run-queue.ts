@@ -59,7 +59,7 @@ export class RunQueue {
     return agents.flatMap((agent) => [queueOf(agent, version), queueOf(agent, null)]);
   }
 
-  know(queue: string): Promise<void> {
+  ensureQueue(queue: string): Promise<void> {
     const known = this.#known.get(queue);
     if (known !== undefined) return known;
     const made = this.#boss.createQueue(queue, {
@@ -77,7 +77,7 @@ export class RunQueue {
 
   /** Creates the queues of runs, which is impossible in a transaction. */
   async prepare(runs: readonly Pick<QueuedRun, "agent" | "version">[]): Promise<void> {
-    for (const { agent, version } of runs) await this.know(queueOf(agent, version));
+    for (const { agent, version } of runs) await this.ensureQueue(queueOf(agent, version));
   }
 
   async add(sql: Sql, runs: readonly QueuedRun[], inSeconds = 0): Promise<void> {
@@ -118,7 +118,7 @@ export class RunQueue {
       [...new Set([queueOf(agent, version), queueOf(agent, null)])].map((queue) => ({ queue, job })),
     );
     for (const [queue, group] of Map.groupBy(placed, (place) => place.queue)) {
-      await this.know(queue);
+      await this.ensureQueue(queue);
       await this.#boss.fail(
         queue,
         group.map(({ job }) => job),

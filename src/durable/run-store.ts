@@ -1,6 +1,6 @@
 import type { PendingCall } from "../core/agent/result.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
-import { endedByItself } from "../core/base/stop-reason.ts";
+import { isNormalEnd } from "../core/base/stop-reason.ts";
 import { storableJson } from "../session/record.ts";
 import type { Database, Sql } from "./database.ts";
 import {
@@ -22,7 +22,7 @@ export interface NewRun {
   readonly retries: number;
 }
 
-export interface Claimant {
+export interface RunClaim {
   /** An older job of the same run, or an expired lease, is refused. */
   readonly job: RunJob;
   readonly worker: string;
@@ -147,7 +147,7 @@ export class RunStore {
    * is not alone, it is queued instead, as its `state` shows. Undefined if the run has ended or its job was
    * reassigned. If a worker still held the run, that worker counts as lost.
    */
-  async claim(id: string, { job, worker, version, isAlone = false }: Claimant): Promise<RunRow | undefined> {
+  async claim(id: string, { job, worker, version, isAlone = false }: RunClaim): Promise<RunRow | undefined> {
     const isLost = "state = 'working'";
     const losses = `losses + (${isLost})::int`;
     const isGiven = `(seq = 0 or version is null or version = $3) and ($7 or ${losses} < ${LOSSES_BEFORE_ISOLATION})`;
@@ -217,7 +217,7 @@ export class RunStore {
       [id, storableJson(report)],
     );
     // Messages stay for a retry. Answers do not: their calls have ended with the run.
-    const isOver = endedByItself(report.stopReason);
+    const isOver = isNormalEnd(report.stopReason);
     await sql.query(
       `update ${this.schema}.signals set taken = true
        where run = $1 and not taken and ($2 or kind <> 'steer')`,
@@ -237,7 +237,7 @@ export class RunStore {
     await sql.query(`update ${this.schema}.runs set retries = retries - 1 where id = $1`, [id]);
   }
 
-  async forgive(sql: Sql, id: string): Promise<void> {
+  async resetLosses(sql: Sql, id: string): Promise<void> {
     await sql.query(`update ${this.schema}.runs set losses = 0 where id = $1`, [id]);
   }
 
@@ -283,7 +283,7 @@ export class RunStore {
     );
   }
 
-  async look(ids: readonly string[]): Promise<readonly RunView[]> {
+  async viewsOf(ids: readonly string[]): Promise<readonly RunView[]> {
     return this.database.query(
       `select id, state, seq::float8 as seq, epoch::float8 as epoch, signals::float8 as signals
        from ${this.schema}.runs where id = any($1::text[])`,
@@ -329,7 +329,7 @@ export class RunStore {
     });
   }
 
-  async greet(worker: string, version: string, agents: readonly string[]): Promise<void> {
+  async recordHeartbeat(worker: string, version: string, agents: readonly string[]): Promise<void> {
     await this.database.query(
       `insert into ${this.schema}.workers values ($1, $2, $3, now())
        on conflict (id) do update set seen_at = now()`,
@@ -345,7 +345,7 @@ export class RunStore {
     return rows.map(({ agent }) => agent);
   }
 
-  async ofOtherAgents(
+  async findOtherAgents(
     agent: string,
     ids: readonly string[],
   ): Promise<readonly Pick<RunRow, "id" | "agent">[]> {
@@ -355,12 +355,12 @@ export class RunStore {
     );
   }
 
-  async leave(worker: string): Promise<void> {
+  async removeWorker(worker: string): Promise<void> {
     await this.database.query(`delete from ${this.schema}.workers where id = $1`, [worker]);
   }
 
   /** Selects the runs that began with a version that no worker of their agent has. */
-  async stranded(ids: readonly string[]): Promise<readonly Pick<RunRow, "id" | "version" | "agent">[]> {
+  async findStranded(ids: readonly string[]): Promise<readonly Pick<RunRow, "id" | "version" | "agent">[]> {
     return this.database.query(
       `select id, version, agent from ${this.schema}.runs r
        where id = any($1::text[]) and state <> 'waiting' and ${this.#isIdle} and seq > 0

@@ -1,13 +1,13 @@
 import { type Clock, systemClock } from "../core/base/async.ts";
 import { errorMessage } from "../core/base/errors.ts";
-import { endedByItself } from "../core/base/stop-reason.ts";
+import { isNormalEnd } from "../core/base/stop-reason.ts";
+import { ClaimedRun, type ClaimedRunHost, releaseWarning, type WorkOutcome } from "./claimed-run.ts";
 import type { Sql } from "./database.ts";
 import type { RunJob, RunRow } from "./durable-run.ts";
-import { type HeldOutcome, HeldRun, type HeldRunHost, lossOf } from "./held-run.ts";
 import { cancelledEnd, endIdle, overdueEnd } from "./run-journal.ts";
 import { RunQueue, TOUCH_MS } from "./run-queue.ts";
 
-export interface WorkerOptions extends HeldRunHost {
+export interface WorkerOptions extends ClaimedRunHost {
   readonly id: string;
   readonly queue: RunQueue;
   readonly version: string;
@@ -19,7 +19,7 @@ export interface WorkerOptions extends HeldRunHost {
   readonly clock?: Clock;
 }
 
-type SettledOutcome = Exclude<HeldOutcome, { readonly type: "lost" }>;
+type SettledOutcome = Exclude<WorkOutcome, { readonly type: "lost" }>;
 
 /** Milliseconds between two looks into the queue: initially, and while it stays empty. */
 const FIRST_POLL_MS = 250;
@@ -43,7 +43,7 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #clock: Clock;
   readonly #queues: readonly string[];
-  readonly #claimed = new Map<string, HeldRun>();
+  readonly #claimed = new Map<string, ClaimedRun>();
   readonly #jobs = new Map<string, RunJob>();
   readonly #working = new Set<Promise<void>>();
   /** Aborted to stop taking runs; `#stop` then ends heartbeats and polling for those in progress. */
@@ -67,15 +67,15 @@ export class Worker {
 
   async start(): Promise<void> {
     const { queue, runs, id, version, agents } = this.#options;
-    for (const name of this.#queues) await queue.know(name);
+    for (const name of this.#queues) await queue.ensureQueue(name);
     // A previous process of an embedded database is dead: its leases need not expire first.
     if (runs.database.isEmbedded) await queue.revoke(await runs.handedOut());
-    await runs.greet(id, version, Object.keys(agents));
+    await runs.recordHeartbeat(id, version, Object.keys(agents));
     this.#taking = this.#takeRuns();
     this.#loops = [
       this.#every(TOUCH_MS, () => queue.touch([...this.#jobs.values()])),
       this.#every(SIGNAL_POLL_MS, () => this.#checkClaimed()),
-      this.#every(HEARTBEAT_MS, () => runs.greet(id, version, Object.keys(agents))),
+      this.#every(HEARTBEAT_MS, () => runs.recordHeartbeat(id, version, Object.keys(agents))),
       this.#every(IDLE_END_MS, () => this.#endIdle()),
       this.#tolerate(() => this.#forget()),
       this.#every(FORGET_MS, () => this.#forget()),
@@ -92,13 +92,13 @@ export class Worker {
     this.#closing.abort();
     this.#wake();
     await this.#taking;
-    for (const held of this.#claimed.values()) held.leave(graceMs);
+    for (const held of this.#claimed.values()) held.releaseSoon(graceMs);
     // Their leases are renewed meanwhile.
     await Promise.all(this.#working);
     this.#stop.abort();
     await Promise.all(this.#loops);
     if (this.#suspect !== undefined) await this.#putBack(this.#suspect, 0).catch(this.#warn);
-    await runs.leave(id).catch(this.#warn);
+    await runs.removeWorker(id).catch(this.#warn);
   }
 
   get #isClosing(): boolean {
@@ -234,23 +234,23 @@ export class Worker {
   }
 
   #startWork(job: RunJob, row: RunRow): void {
-    const held = new HeldRun(this.#options, row);
+    const held = new ClaimedRun(this.#options, row);
     this.#claimed.get(row.id)?.drop();
     this.#claimed.set(row.id, held);
     const working = this.#workOn(job, held).finally(() => this.#working.delete(working));
     this.#working.add(working);
   }
 
-  async #workOn(job: RunJob, held: HeldRun): Promise<void> {
+  async #workOn(job: RunJob, held: ClaimedRun): Promise<void> {
     const { row } = held;
     const { onSettled, onWarning, withRetry } = this.#options;
     const outcome = await held.work();
     try {
       if (outcome.type === "lost") {
-        if (!this.#isClosing) onWarning(lossOf(row.id, outcome.error));
+        if (!this.#isClosing) onWarning(releaseWarning(row.id, outcome.error));
       } else await withRetry(() => this.#settle(this.#jobs.get(job.id) ?? job, row, outcome));
     } catch (error) {
-      onWarning(lossOf(row.id, error));
+      onWarning(releaseWarning(row.id, error));
     } finally {
       if (this.#claimed.get(row.id) === held) this.#claimed.delete(row.id);
       if (this.#claimed.get(row.id)?.row.job !== job.id) this.#jobs.delete(job.id);
@@ -282,7 +282,7 @@ export class Worker {
     const { runs } = this.#options;
     if (outcome.type === "released") {
       // Released by this worker: that is not a crash.
-      await runs.forgive(sql, row.id);
+      await runs.resetLosses(sql, row.id);
       return 0;
     }
     const sent = await runs.waitingSignals(row.id, sql);
@@ -293,7 +293,7 @@ export class Worker {
     }
     const { report } = outcome;
     // A message sent in time always gets an answer, unless the run was stopped.
-    if (endedByItself(report.stopReason) && sent.some(({ kind }) => kind === "steer")) return 0;
+    if (isNormalEnd(report.stopReason) && sent.some(({ kind }) => kind === "steer")) return 0;
     if (report.error?.retryable === true && row.retries > 0) {
       await runs.countRetry(sql, row.id);
       return RETRY_SECONDS;
@@ -328,12 +328,12 @@ export class Worker {
   async #checkClaimed(): Promise<void> {
     const ids = [...this.#claimed.keys()];
     if (ids.length === 0) return;
-    const rows = new Map((await this.#options.runs.look(ids)).map((row) => [row.id, row]));
+    const rows = new Map((await this.#options.runs.viewsOf(ids)).map((row) => [row.id, row]));
     for (const [id, held] of this.#claimed) {
       const row = rows.get(id);
       if (!ids.includes(id)) continue;
       if (row === undefined || row.epoch !== held.row.epoch) held.drop();
-      else await held.hear(row.signals);
+      else await held.receiveSignals(row.signals);
     }
   }
 

@@ -1,28 +1,28 @@
 import { tmpdir } from "node:os";
-import { isNanoAgentError, misuse, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import { invalidArgument, isNanoAgentError, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { SharedBudget } from "../core/model/budget.ts";
-import { OR_UNKEPT } from "../session/session-error.ts";
+import { NO_SESSION_HINT } from "../session/session-error.ts";
 import { isLocked, takeLock } from "../session/session-lock.ts";
 import { createProcessWatcher } from "../system/process-watcher.ts";
 import { isWithin, realPath } from "../system/real-path.ts";
-import { type PlannedRun, performRun, type RunPlace } from "./perform-run.ts";
+import { type PlannedRun, performRun, type RunContext } from "./perform-run.ts";
 import { gitFoldersAround, type SuiteTasks } from "./read-suites.ts";
 import {
   keyOf,
-  newestOfEach,
+  latestOfEach,
   type ResultsFolder,
   type RunRecord,
-  SCRATCH,
+  SCRATCH_PREFIX,
   spentByInterrupted,
 } from "./results-folder.ts";
-import { counts } from "./summarize.ts";
+import { isCounted } from "./summarize.ts";
 import {
-  isFull,
-  makeWorkplace,
-  removeEmpty,
+  forceRemove,
+  isDiskFull,
+  makeWorkFolder,
   removeFolder,
-  removeOpened,
-  workplacesOf,
+  removeIfEmpty,
+  workFoldersOf,
 } from "./task-scratch.ts";
 
 export interface EvaluationOptions extends Pick<SuiteTasks, "suites" | "tasks"> {
@@ -32,7 +32,7 @@ export interface EvaluationOptions extends Pick<SuiteTasks, "suites" | "tasks"> 
   readonly folder: ResultsFolder;
   /** US dollars that all runs together may cost, including earlier ones. */
   readonly maxUsd: number | undefined;
-  readonly place: Pick<RunPlace, "session" | "config" | "env" | "keepsScratch" | "onScratch">;
+  readonly place: Pick<RunContext, "session" | "config" | "env" | "keepsScratch" | "onScratch">;
   /** The options and settings that affect runs: they must be the same for all runs of a folder. */
   readonly conditions: { readonly [name: string]: unknown };
   readonly signal: AbortSignal;
@@ -53,7 +53,7 @@ export type EvaluationEvent =
     }
   | { readonly type: "run"; readonly record: RunRecord; readonly done: number; readonly total: number };
 
-export interface EvaluationEnd {
+export interface EvaluationResult {
   /** The newest record of each run of the tasks, including runs of earlier commands. */
   readonly records: readonly RunRecord[];
   readonly open: number;
@@ -66,25 +66,25 @@ export interface EvaluationEnd {
  * all are made, the signal is aborted, or the money is used up. Throws for errors that every run would have,
  * once the running ones have ended.
  */
-export async function evaluate(options: EvaluationOptions): Promise<EvaluationEnd> {
+export async function evaluate(options: EvaluationOptions): Promise<EvaluationResult> {
   const { folder, tasks, onEvent } = options;
-  folder.make();
+  folder.ensure();
   const lock = await takeLock(folder.lock).catch((error: unknown) => {
     if (!isLocked(folder.lock)) throw error;
-    throw misuse(
+    throw invalidArgument(
       `Another evaluation writes to ${folder.path}. Wait until it has ended, or name another folder with -o.`,
       { cause: error },
     );
   });
   try {
     // Leftovers of a killed evaluation.
-    await Promise.all([folder.judges, ...workplacesOf(folder.scratchPrefix)].map(removeFolder));
+    await Promise.all([folder.judges, ...workFoldersOf(folder.scratchPrefix)].map(removeFolder));
     folder.assertOptions(options.conditions);
     const { records, damaged } = folder.read();
     const hashes = new Map(tasks.map(({ name, hash }) => [name, hash]));
     const current = records.filter(({ task, hash }) => hashes.get(task) === hash);
     const stale = records.filter(({ task, hash }) => hashes.has(task) && hashes.get(task) !== hash);
-    const counted = new Set(newestOfEach(current).filter(counts).map(keyOf));
+    const counted = new Set(latestOfEach(current).filter(isCounted).map(keyOf));
     const planned = plannedRuns(options);
     const open = planned.filter((run) => !counted.has(keyOf(run)));
     const changed = [...new Set(stale.map(({ task }) => task))];
@@ -93,7 +93,7 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationEn
     const left = await new Evaluation(options, shared, planned.length).perform(open);
     return {
       records: inOrder(
-        newestOfEach(folder.read().records.filter(({ task, hash }) => hashes.get(task) === hash)),
+        latestOfEach(folder.read().records.filter(({ task, hash }) => hashes.get(task) === hash)),
         options.models,
       ),
       ...left,
@@ -132,7 +132,7 @@ function sharedBudget(
   const costs = [...records.map(({ costUsd }) => costUsd ?? undefined), spentByInterrupted(folder, known)];
   const spentUsd = costs.reduce<number>((sum, cost) => sum + (cost ?? Number.NaN), 0);
   if (Number.isNaN(spentUsd))
-    throw misuse(
+    throw invalidArgument(
       `What the runs in ${folder.path} have cost is not known, because the price of a model was unknown. Name another folder with -o, or leave --max-budget-usd out.`,
     );
   return new SharedBudget(maxUsd, { spentUsd });
@@ -141,10 +141,10 @@ function sharedBudget(
 /** Adds how to continue. Omits the session's advice to run without storing it. */
 function withResumeAdvice(error: unknown, { path }: ResultsFolder): unknown {
   if (!isNanoAgentError(error, "journal")) return error;
-  const reason = error.message.replace(OR_UNKEPT, "").replace(/ Put that right\.$/, "");
+  const reason = error.message.replace(NO_SESSION_HINT, "").replace(/ Put that right\.$/, "");
   return new NanoAgentError(
     "journal",
-    `${reason} ${isFull(error) ? "Make room, and" : "When that is put right,"} give the same command with -o ${path}: what is known by now is kept.`,
+    `${reason} ${isDiskFull(error) ? "Make room, and" : "When that is put right,"} give the same command with -o ${path}: what is known by now is kept.`,
     { cause: error },
   );
 }
@@ -158,15 +158,15 @@ const KEPT_PREFIX = "nano-agent-kept-";
  */
 function hiddenFrom({ suites, tasks, folder }: EvaluationOptions): string[] {
   const given = [...suites, ...tasks.map((task) => task.folder)];
-  const results = folder.closedAround(realPath(tmpdir()));
-  const scratch = [KEPT_PREFIX, SCRATCH].flatMap(workplacesOf);
+  const results = folder.foldersToHide(realPath(tmpdir()));
+  const scratch = [KEPT_PREFIX, SCRATCH_PREFIX].flatMap(workFoldersOf);
   const paths = [...new Set([...given, ...given.flatMap(gitFoldersAround), ...results, ...scratch])];
   return paths.filter((path) => !paths.some((other) => other !== path && isWithin(path, other)));
 }
 
 class Evaluation {
   readonly #options: EvaluationOptions;
-  readonly #place: Omit<RunPlace, "scratch" | "closed">;
+  readonly #place: Omit<RunContext, "scratch" | "closed">;
   readonly #closed: string[];
   readonly #failed = new AbortController();
   readonly #total: number;
@@ -179,9 +179,9 @@ class Evaluation {
     this.#done = total;
     const signal = AbortSignal.any([options.signal, this.#failed.signal]);
     const watcher = createProcessWatcher();
-    const live: RunPlace["live"] = new Set();
+    const live: RunContext["live"] = new Set();
     this.#closed = hiddenFrom(options);
-    const onScratch: RunPlace["onScratch"] = (scratch) => {
+    const onScratch: RunContext["onScratch"] = (scratch) => {
       // Later agents must not find earlier work there.
       this.#closed.push(scratch.root);
       options.place.onScratch(scratch);
@@ -193,7 +193,7 @@ class Evaluation {
   }
 
   /** Resolves to the number of remaining runs, and whether the budget is spent. */
-  async perform(open: readonly PlannedRun[]): Promise<Pick<EvaluationEnd, "open" | "isShort">> {
+  async perform(open: readonly PlannedRun[]): Promise<Pick<EvaluationResult, "open" | "isShort">> {
     const waiting = [...open];
     this.#done = this.#total - open.length;
     const { folder, jobs, place } = this.#options;
@@ -202,13 +202,13 @@ class Evaluation {
     // A folder a person asked for must not be removed with the leftovers of a killed command.
     const prefix = place.keepsScratch ? KEPT_PREFIX : folder.scratchPrefix;
     // All before the first run, so that each agent can be denied the others' folders.
-    const workplaces = await Promise.all(Array.from({ length: count }, () => makeWorkplace(prefix)));
-    const removal = { killNow: () => workplaces.forEach(removeOpened) };
+    const workplaces = await Promise.all(Array.from({ length: count }, () => makeWorkFolder(prefix)));
+    const removal = { killNow: () => workplaces.forEach(forceRemove) };
     if (!place.keepsScratch) this.#place.live.add(removal);
     try {
       await Promise.allSettled(workplaces.map((workplace) => this.#work(waiting, workplace, workplaces)));
     } finally {
-      const removed = workplaces.map(place.keepsScratch ? removeEmpty : removeFolder);
+      const removed = workplaces.map(place.keepsScratch ? removeIfEmpty : removeFolder);
       await Promise.all([...removed, removeFolder(folder.judges)]);
       this.#place.live.delete(removal);
     }
@@ -231,13 +231,13 @@ class Evaluation {
     return this.#isBudgetSpent ? undefined : waiting.shift();
   }
 
-  async #make(run: PlannedRun, place: RunPlace): Promise<void> {
+  async #make(run: PlannedRun, place: RunContext): Promise<void> {
     try {
       const end = await performRun(run, place);
       if (end === "out_of_money") this.#isBudgetSpent = true;
       if (end === "out_of_money" || end === "interrupted") return;
       const { folder, onEvent } = this.#options;
-      if (end.output !== undefined) folder.keepOutput(end.record, end.output);
+      if (end.output !== undefined) folder.saveOutput(end.record, end.output);
       folder.append(end.record);
       this.#done++;
       onEvent({ type: "run", record: end.record, done: this.#done, total: this.#total });

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { systemClock } from "../core/base/async.ts";
 import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
 import { newId } from "../core/base/ids.ts";
-import { markedEnvironment, type ProcessWatcher } from "../system/process-watcher.ts";
+import { type ProcessWatcher, withCallMarker } from "../system/process-watcher.ts";
 import { endProcesses } from "../tools/shell/process-table.ts";
 import type { Task } from "./task.ts";
-import { makeWorkplace, removeFolder, TaskScratch } from "./task-scratch.ts";
+import { makeWorkFolder, removeFolder, TaskScratch } from "./task-scratch.ts";
 
-export interface JudgePlace {
+export interface ProgramContext {
   /** Environment of the programs: never credentials, as they run agent-written code. */
   readonly env: { readonly [name: string]: string };
   readonly signal: AbortSignal;
@@ -27,10 +27,10 @@ export interface Verdict {
 }
 
 /** Runs the task's `setup`, if any. Resolves to a sentence if it fails. */
-export async function setUp(
+export async function runSetup(
   task: Task,
   scratch: TaskScratch,
-  place: JudgePlace,
+  place: ProgramContext,
 ): Promise<string | undefined> {
   if (!task.has.setup) return undefined;
   const end = await runTaskProgram("setup", task, scratch, "", place);
@@ -39,11 +39,11 @@ export async function setUp(
 }
 
 /** Runs `check` in the scratch folder, with the agent's answer on its standard input. */
-export async function judge(
+export async function runCheck(
   task: Task,
   scratch: TaskScratch,
   answer: string,
-  place: JudgePlace,
+  place: ProgramContext,
 ): Promise<Verdict> {
   if (!scratch.isUsable()) return NO_FOLDER;
   const end = await runTaskProgram("check", task, scratch, answer, place);
@@ -75,11 +75,11 @@ async function runTaskProgram(
   { limits: { checkMs: timeoutMs } }: Task,
   scratch: TaskScratch,
   input: string,
-  place: JudgePlace,
+  place: ProgramContext,
 ): Promise<ProgramEnd> {
   try {
     return await scratch.withJudge((folder, temporary) => {
-      const env = withTemporary(place.env, temporary);
+      const env = withTemporaryFolder(place.env, temporary);
       return runProgram({ ...place, env, path: join(folder, name), cwd: scratch.folder, input, timeoutMs });
     });
   } catch (error) {
@@ -91,7 +91,7 @@ async function runTaskProgram(
 }
 
 /** Variables with another folder for temporary files, under every name that programs use. */
-export function withTemporary<V>(
+export function withTemporaryFolder<V>(
   variables: { readonly [name: string]: V },
   folder: string,
 ): { readonly [name: string]: V | string } {
@@ -128,7 +128,7 @@ function lastLine({ output }: ProgramEnd): string {
 
 const MAX_REASON_CHARS = 500;
 
-export interface TaskProof {
+export interface TaskValidation {
   readonly task: string;
   /** Why it cannot tell a solution from no solution; empty for a good task. */
   readonly faults: readonly string[];
@@ -140,7 +140,7 @@ export interface TaskProof {
  * Proves that the check of a task fails if nothing was done, and passes with its reference. Without
  * `reference` and `reference.md`, proves only the former.
  */
-export async function validateTask(task: Task, place: JudgePlace): Promise<TaskProof> {
+export async function validateTask(task: Task, place: ProgramContext): Promise<TaskValidation> {
   const faults: string[] = [];
   const untouched = await verdictOn(task, "untouched", place);
   if (typeof untouched === "string") faults.push(untouched);
@@ -160,20 +160,20 @@ export async function validateTask(task: Task, place: JudgePlace): Promise<TaskP
 async function verdictOn(
   task: Task,
   part: "untouched" | "reference",
-  place: JudgePlace,
+  place: ProgramContext,
 ): Promise<Verdict | string> {
-  const workplace = await makeWorkplace("nano-agent-validate-");
+  const workplace = await makeWorkFolder("nano-agent-validate-");
   try {
     const scratch = await TaskScratch.make(task, { workplace, judges: workplace });
-    const problem = await setUp(task, scratch, place);
+    const problem = await runSetup(task, scratch, place);
     if (problem !== undefined) return problem;
     try {
-      if (part === "reference") await scratch.takeReference();
+      if (part === "reference") await scratch.copyReference();
     } catch (error) {
       return `reference cannot be copied over the files: ${errorMessage(error)}`;
     }
     const answer = part === "reference" ? (task.referenceAnswer ?? "") : "";
-    return await judge(task, scratch, answer, place);
+    return await runCheck(task, scratch, answer, place);
   } catch (error) {
     // A task that cannot be copied or has changed must not hide the results of the others.
     if (isNanoAgentError(error, "invalid_argument")) return error.message;
@@ -240,7 +240,7 @@ async function runOnce(start: ProgramStart): Promise<ProgramEnd> {
   // Both outputs share one pipe, so that their lines stay in the order of writing.
   const child = spawn("/bin/sh", ["-c", 'exec "$0" 2>&1', start.path], {
     cwd: start.cwd,
-    env: markedEnvironment(start.env, mark),
+    env: withCallMarker(start.env, mark),
     detached: process.platform !== "win32",
     windowsHide: true,
     stdio: ["pipe", "pipe", "ignore"],

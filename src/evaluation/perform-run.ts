@@ -2,29 +2,29 @@ import type { CodingSession, CodingSessionOptions } from "../coding/session/codi
 import { type PreparedSession, prepareCodingSession } from "../coding/session/prepare-coding-session.ts";
 import type { ConfigFile } from "../coding/settings/config-schema.ts";
 import { parseDuration } from "../coding/settings/setting.ts";
-import { type ErrorCode, misuse } from "../core/base/errors.ts";
+import { type ErrorCode, invalidArgument } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import type { SharedBudget } from "../core/model/budget.ts";
 import type { Environment } from "../system/env.ts";
 import type { Outcome } from "../view/outcome.ts";
-import { type JudgePlace, judge, setUp, type Verdict, withTemporary } from "./judge.ts";
+import { type ProgramContext, runCheck, runSetup, type Verdict, withTemporaryFolder } from "./judge.ts";
 import type { RunKey, RunRecord } from "./results-folder.ts";
 import type { Task } from "./task.ts";
-import { type ScratchPlace, TaskScratch } from "./task-scratch.ts";
+import { type ScratchFolders, TaskScratch } from "./task-scratch.ts";
 
 export interface PlannedRun extends RunKey {
   readonly source: Task;
 }
 
-export interface RunPlace extends JudgePlace {
+export interface RunContext extends ProgramContext {
   /** Options of the coding sessions, besides those specific to a run. */
   readonly session: Pick<CodingSessionOptions, "addDirs" | "mcp" | "onNotice" | "adoptErrors" | "keepIn"> & {
     readonly environment: Environment;
   };
   readonly config: ConfigFile;
   readonly shared: SharedBudget | undefined;
-  readonly scratch: ScratchPlace;
+  readonly scratch: ScratchFolders;
   /** Keeps the scratch folder of each run. */
   readonly keepsScratch: boolean;
   /** Called with each scratch folder that remains, even if only because this user may not remove it. */
@@ -36,7 +36,7 @@ export interface RunPlace extends JudgePlace {
 }
 
 /** A completed run with the output of its check, or why it is still to be made. */
-export type RunEnd = "interrupted" | "out_of_money" | JudgedRun;
+export type TaskRunResult = "interrupted" | "out_of_money" | JudgedRun;
 
 export interface JudgedRun {
   readonly record: RunRecord;
@@ -48,14 +48,14 @@ export interface JudgedRun {
  * the evaluation's money, has no result. Throws for errors that every run would have (settings, credentials,
  * a model that does not exist, a session that cannot be kept) and for a task that was changed.
  */
-export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunEnd> {
+export async function performRun(run: PlannedRun, place: RunContext): Promise<TaskRunResult> {
   const { source: task } = run;
   const sessionId = newUuid();
   const scratch = await TaskScratch.make(task, place.scratch);
   const left = { killNow: () => scratch.removeNow() };
   if (!place.keepsScratch) place.live.add(left);
   try {
-    const problem = await setUp(task, scratch, place);
+    const problem = await runSetup(task, scratch, place);
     if (place.signal.aborted) return "interrupted";
     if (problem !== undefined)
       return { record: recordOf(run, { sessionId, failure: problem }), output: undefined };
@@ -65,7 +65,7 @@ export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunE
     const failure = failureOf(outcome, task);
     if (failure !== undefined)
       return { record: recordOf(run, { sessionId, outcome, failure }), output: undefined };
-    const verdict = await judge(task, scratch, outcome.text, place);
+    const verdict = await runCheck(task, scratch, outcome.text, place);
     if (place.signal.aborted) return "interrupted";
     return { record: recordOf(run, { sessionId, outcome, verdict }), output: verdict.output };
   } finally {
@@ -78,19 +78,19 @@ async function runAgent(
   { source: task, model }: PlannedRun,
   { folder: cwd, temporary }: TaskScratch,
   sessionId: string,
-  place: RunPlace,
+  place: RunContext,
 ): Promise<Outcome> {
   const { session: options, shared, signal, live } = place;
   const prepared = await prepareCodingSession({
     ...options,
     cwd,
-    environment: withTemporary(options.environment, temporary),
+    environment: withTemporaryFolder(options.environment, temporary),
     model,
     sessionId,
     settings: settingsOf(task, place),
     // Lessons from one run must not help another.
     remembers: false,
-    budget: defined({ tokens: task.limits.tokens, shared }),
+    budget: omitUndefined({ tokens: task.limits.tokens, shared }),
   });
   live.add(prepared);
   let session: CodingSession | undefined;
@@ -104,7 +104,7 @@ async function runAgent(
 }
 
 /** The settings of a run: the smaller of two limits, and no access to anything that judges it. */
-function settingsOf({ limits }: Task, { config, closed }: RunPlace): ConfigFile {
+function settingsOf({ limits }: Task, { config, closed }: RunContext): ConfigFile {
   const { maxTurns, maxWallTime, maxBudgetUsd, disallowedTools = [] } = config;
   const wallTimeMs = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
   const rules = closed.flatMap((path) => ["read", "edit", "write"].map((tool) => `${tool}(${path}/**)`));
@@ -113,7 +113,7 @@ function settingsOf({ limits }: Task, { config, closed }: RunPlace): ConfigFile 
     disallowedTools: [...disallowedTools, ...rules],
     sandbox: { ...config.sandbox, denyRead: closed },
     maxWallTime: `${minOf(wallTimeMs, limits.timeMs) ?? limits.timeMs}ms`,
-    ...defined({
+    ...omitUndefined({
       maxTurns: minOf(maxTurns, limits.turns),
       maxBudgetUsd: minOf(maxBudgetUsd, limits.usd),
     }),
@@ -128,7 +128,7 @@ function minOf(left: number | undefined, right: number | undefined): number | un
 /** True if a run ended because the evaluation's money ran out, not by the limit of its task. */
 function isOutOfMoney(
   { stopReason, limit, cost = 0 }: Outcome,
-  { shared }: RunPlace,
+  { shared }: RunContext,
   { limits: { usd = Number.POSITIVE_INFINITY } }: Task,
 ): boolean {
   if (shared === undefined || stopReason !== "budget" || limit !== "usd") return false;
@@ -158,7 +158,7 @@ const FATAL: ReadonlySet<ErrorCode> = new Set([
 function failureOf({ stopReason, error }: Outcome, { name }: Task): string | undefined {
   if (stopReason !== "error" || error === undefined) return undefined;
   if (error.code === "invalid_argument")
-    throw misuse(`The task ${JSON.stringify(name)}: ${error.message}`, { cause: error });
+    throw invalidArgument(`The task ${JSON.stringify(name)}: ${error.message}`, { cause: error });
   if (FATAL.has(error.code)) throw error;
   return TRANSIENT.has(error.code) ? error.message : undefined;
 }
@@ -195,7 +195,7 @@ function recordOf(run: PlannedRun, { sessionId, outcome, verdict, failure }: Run
     time: new Date().toISOString(),
     solved: verdict?.solved === true && error === undefined,
     reason: error ?? verdict?.reason ?? "",
-    ...defined({ error }),
+    ...omitUndefined({ error }),
     stop: stopReason,
     turns,
     inputTokens: usage.inputTokens,

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { existingFolder } from "../coding/settings/paths.ts";
-import { misuse } from "../core/base/errors.ts";
+import { invalidArgument } from "../core/base/errors.ts";
 import { didYouMean } from "../core/base/text.ts";
-import { pointedGit } from "../permission/git-settings.ts";
+import { readGitPointer } from "../permission/git-settings.ts";
 import { isWithin, realPath } from "../system/real-path.ts";
 import { ResultsFolder } from "./results-folder.ts";
-import { readTask, TASK_FILE, type Task, type TaskFault } from "./task.ts";
+import { type InvalidTask, readTask, TASK_FILE, type Task } from "./task.ts";
 
 /** The folders that an evaluation writes to, links resolved. */
 interface WrittenFolders {
@@ -18,21 +18,23 @@ interface WrittenFolders {
  * Throws `invalid_argument` for overlapping folders: results in a task change it, results directly in a suite
  * look like tasks, and agents cannot work inside a folder that is closed to them.
  */
-export function assertApart(
+export function assertNoOverlap(
   { suites, tasks }: Pick<SuiteTasks, "suites" | "tasks">,
   { results, temporary }: WrittenFolders,
 ): void {
   const other = "Name another folder for results with -o.";
   const task = tasks.find(({ folder }) => isWithin(results, folder));
   if (task !== undefined)
-    throw misuse(
+    throw invalidArgument(
       `Results in ${results} would lie in the task ${JSON.stringify(task.name)} and change it. ${other}`,
     );
   if (suites.includes(results))
-    throw misuse(`Results in ${results} would lie among the tasks of the suite and look like some. ${other}`);
+    throw invalidArgument(
+      `Results in ${results} would lie among the tasks of the suite and look like some. ${other}`,
+    );
   const around = [...suites, results].find((path) => isWithin(temporary, path));
   if (around !== undefined)
-    throw misuse(
+    throw invalidArgument(
       `The temporary folder ${temporary} lies in ${around}, which is closed to agents: none could work there. Set TMPDIR to a folder outside of it.`,
     );
 }
@@ -43,7 +45,7 @@ export function assertApart(
  */
 export function gitFoldersAround(folder: string): readonly string[] {
   const path = join(folder, ".git");
-  const pointed = pointedGit(path);
+  const pointed = readGitPointer(path);
   const own = pointed === undefined ? [path] : [pointed.own, pointed.common];
   const here = existsSync(path) ? own.map(realPath) : [];
   const above = dirname(folder);
@@ -59,7 +61,7 @@ interface TaskFilter {
 export interface SuiteTasks {
   readonly suites: readonly string[];
   readonly tasks: readonly Task[];
-  readonly faults: readonly TaskFault[];
+  readonly invalid: readonly InvalidTask[];
 }
 
 /**
@@ -71,13 +73,13 @@ export async function readSuites(paths: readonly string[], filter: TaskFilter): 
   const folders = [...new Set(suites.flatMap(taskFolders))];
   const read = await Promise.all(folders.map(readTask));
   assertUnique(read);
-  const faults = read.filter((each): each is TaskFault => "faults" in each);
+  const faults = read.filter((each): each is InvalidTask => "faults" in each);
   const tasks = read.filter((each): each is Task => !("faults" in each));
   const matches = taskFilter(filter, tasks, faults);
   return {
     suites,
     tasks: tasks.filter(matches),
-    faults: faults.filter(({ name }) => filter.names.length === 0 || filter.names.includes(name)),
+    invalid: faults.filter(({ name }) => filter.names.length === 0 || filter.names.includes(name)),
   };
 }
 
@@ -91,7 +93,7 @@ function taskFolders(suite: string): readonly string[] {
     .filter((name) => !existsSync(new ResultsFolder(join(suite, name)).results))
     .sort();
   if (names.length > 0) return names.map((name) => realpathSync(join(suite, name)));
-  throw misuse(
+  throw invalidArgument(
     `The suite ${suite} holds no tasks: make a folder for each, with ${TASK_FILE} and a program named check in it.`,
   );
 }
@@ -105,12 +107,14 @@ function isFolder(path: string): boolean {
   }
 }
 
-function assertUnique(read: readonly (Task | TaskFault)[]): void {
+function assertUnique(read: readonly (Task | InvalidTask)[]): void {
   const folders = new Map<string, string>();
   for (const { name, folder } of read) {
     const other = folders.get(name);
     if (other !== undefined)
-      throw misuse(`Two tasks have the name ${JSON.stringify(name)}: ${other} and ${folder}. Rename one.`);
+      throw invalidArgument(
+        `Two tasks have the name ${JSON.stringify(name)}: ${other} and ${folder}. Rename one.`,
+      );
     folders.set(name, folder);
   }
 }
@@ -118,23 +122,23 @@ function assertUnique(read: readonly (Task | TaskFault)[]): void {
 function taskFilter(
   { names, tags }: TaskFilter,
   tasks: readonly Task[],
-  faults: readonly TaskFault[],
+  faults: readonly InvalidTask[],
 ): (task: Task) => boolean {
   const known = [...tasks, ...faults].map(({ name }) => name);
   for (const name of names)
     if (!known.includes(name))
-      throw misuse(
+      throw invalidArgument(
         `There is no task ${JSON.stringify(name)}.${didYouMean(name, known)} --list shows those there are.`,
       );
   const knownTags = [...new Set(tasks.flatMap((task) => task.tags))];
   for (const tag of tags)
     if (!knownTags.includes(tag))
-      throw misuse(
+      throw invalidArgument(
         `No task has the tag ${JSON.stringify(tag)}.${didYouMean(tag, knownTags)} --list shows those there are.`,
       );
   const matches = (task: Task): boolean =>
     (names.length === 0 || names.includes(task.name)) &&
     (tags.length === 0 || tags.some((tag) => task.tags.includes(tag)));
   if (faults.length > 0 || tasks.some(matches)) return matches;
-  throw misuse("No task has both one of the names and one of the tags. Leave one of the two out.");
+  throw invalidArgument("No task has both one of the names and one of the tags. Leave one of the two out.");
 }

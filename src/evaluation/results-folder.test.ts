@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
-import { newestOfEach, ResultsFolder, type RunRecord } from "./results-folder.ts";
+import { latestOfEach, ResultsFolder, type RunRecord } from "./results-folder.ts";
 
 function record(more: Partial<RunRecord> = {}): RunRecord {
   return {
@@ -32,7 +32,7 @@ function record(more: Partial<RunRecord> = {}): RunRecord {
 
 function folder(): ResultsFolder {
   const made = new ResultsFolder(join(tempFolder(), "deep/results"));
-  made.make();
+  made.ensure();
   return made;
 }
 
@@ -72,7 +72,7 @@ test("lines of another form are named and left out", () => {
 
 test("of several lines of a run the newest counts", () => {
   const runs = [record({ error: "down" }), record({ repeat: 2 }), record({ solved: false })];
-  expect(newestOfEach(runs)).toEqual([record({ repeat: 2 }), record({ solved: false })]);
+  expect(latestOfEach(runs)).toEqual([record({ repeat: 2 }), record({ solved: false })]);
 });
 
 test("other options than those it was begun with are named, and their values are not kept", () => {
@@ -91,7 +91,7 @@ test("other options than those it was begun with are named, and their values are
 
 test("a place that cannot be written is refused with what to do", () => {
   const root = tempFolder({ file: "" });
-  expect(() => new ResultsFolder(join(root, "file/results")).make()).toThrow("Name another one with -o.");
+  expect(() => new ResultsFolder(join(root, "file/results")).ensure()).toThrow("Name another one with -o.");
   const gone = new ResultsFolder(join(root, "nowhere"));
   expect(() => gone.append(record())).toThrow("Results cannot be written to");
   expect(() => gone.read()).toThrow("holds no results.jsonl");
@@ -103,7 +103,9 @@ test.each(["results.jsonl", "evaluation.json"])("a pipe in the place of %s holds
   rmSync(path, { force: true });
   execFileSync("mkfifo", [path]);
   const isOfResults = name === "results.jsonl";
-  const use = isOfResults ? [() => results.make(), () => results.read()] : [() => results.assertOptions({})];
+  const use = isOfResults
+    ? [() => results.ensure(), () => results.read()]
+    : [() => results.assertOptions({})];
   for (const each of [...use, ...(isOfResults ? [() => results.append(record())] : [])])
     expect(each).toThrow(isOfResults ? "is not a regular file" : "evaluation.json cannot be read");
 });
@@ -111,21 +113,21 @@ test.each(["results.jsonl", "evaluation.json"])("a pipe in the place of %s holds
 test("a link to a device is no place for results", () => {
   const results = new ResultsFolder(tempFolder());
   symlinkSync("/dev/null", results.results);
-  expect(() => results.make()).toThrow("is not a regular file. Name another one with -o.");
+  expect(() => results.ensure()).toThrow("is not a regular file. Name another one with -o.");
 });
 
 test("closed are the folder and those beside it with results, but for one in which agents work", () => {
   const root = realpathSync(tempFolder({ "old/results.jsonl": "", "work/results.jsonl": "", "plain/x": "" }));
   const results = new ResultsFolder(join(root, "new"));
-  results.make();
-  const closed = results.closedAround(join(root, "work/tmp"));
+  results.ensure();
+  const closed = results.foldersToHide(join(root, "work/tmp"));
   expect([...closed].sort()).toEqual([join(root, "new"), join(root, "old")].sort());
 });
 
 test("two new folders of one moment are two", () => {
   const parent = tempFolder();
   const now = new Date("2026-01-02T03:04:05.678Z");
-  const made = [ResultsFolder.fresh(parent, now), ResultsFolder.fresh(parent, now)];
+  const made = [ResultsFolder.create(parent, now), ResultsFolder.create(parent, now)];
   expect(made.map(({ path }) => path)).toEqual(
     ["evaluation-20260102-030405", "evaluation-20260102-030405-2"].map((name) => join(parent, name)),
   );

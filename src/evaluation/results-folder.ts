@@ -16,7 +16,7 @@ import {
 import { dirname, join } from "node:path";
 import type { ConfigFile } from "../coding/settings/config-schema.ts";
 import { sessionStore } from "../coding/setup/open-session.ts";
-import { errorMessage, misuse, NanoAgentError } from "../core/base/errors.ts";
+import { errorMessage, invalidArgument, NanoAgentError } from "../core/base/errors.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import { SpendingTally } from "../journal/session-usage.ts";
@@ -24,10 +24,10 @@ import { readSession } from "../session/read-session.ts";
 import { makePrivateFolders } from "../system/private-folders.ts";
 import { isWithin, realPath } from "../system/real-path.ts";
 import { replaceFile } from "../system/replace-file.ts";
-import { isAbsent, systemCode } from "../system/system-error.ts";
+import { isNotFound, systemCode } from "../system/system-error.ts";
 
 /** Prefix of all scratch folders that are not kept. */
-export const SCRATCH = "nano-agent-eval-";
+export const SCRATCH_PREFIX = "nano-agent-eval-";
 
 interface Results {
   /** All runs in the order of writing, including those replaced by a later line of the same run. */
@@ -59,7 +59,7 @@ export class ResultsFolder {
   }
 
   /** Makes a new one in a folder, named after the time; simultaneous commands each get their own. */
-  static fresh(parent: string, now: Date): ResultsFolder {
+  static create(parent: string, now: Date): ResultsFolder {
     const stamp = now
       .toISOString()
       .replaceAll(/[-:]|\..*$/g, "")
@@ -72,26 +72,26 @@ export class ResultsFolder {
 
   /** Prefix of its scratch folders in the system's temporary folder. */
   get scratchPrefix(): string {
-    return `${SCRATCH}${digest(realPath(this.path))}-`;
+    return `${SCRATCH_PREFIX}${digest(realPath(this.path))}-`;
   }
 
   /**
    * The folders with records of runs, links resolved: this one, and siblings with results, except one that
    * contains `workplace`, which agents need.
    */
-  closedAround(workplace: string): readonly string[] {
+  foldersToHide(workplace: string): readonly string[] {
     const path = realPath(this.path);
     const siblings = foldersIn(dirname(path)).filter((each) => existsSync(new ResultsFolder(each).results));
     return [...new Set([path, ...siblings.map(realPath).filter((each) => !isWithin(workplace, each))])];
   }
 
   /** Throws `invalid_argument` if it cannot be made. */
-  make(): void {
+  ensure(): void {
     try {
       makePrivateFolders(this.checks);
       closeSync(openFile(this.results, APPEND));
     } catch (error) {
-      throw misuse(
+      throw invalidArgument(
         `The folder for results ${this.path} cannot be written: ${errorMessage(error)}. Name another one with -o.`,
         { cause: error },
       );
@@ -109,8 +109,8 @@ export class ResultsFolder {
     try {
       text = textIn(this.results);
     } catch (error) {
-      const why = isAbsent(error) ? "holds no results.jsonl" : `cannot be read: ${errorMessage(error)}`;
-      throw misuse(`${this.path} ${why}. Name a folder that nano-agent eval has written to.`, {
+      const why = isNotFound(error) ? "holds no results.jsonl" : `cannot be read: ${errorMessage(error)}`;
+      throw invalidArgument(`${this.path} ${why}. Name a folder that nano-agent eval has written to.`, {
         cause: error,
       });
     }
@@ -142,7 +142,7 @@ export class ResultsFolder {
   }
 
   /** Stores a check's output under the id of its session. Throws `journal` if it cannot be written. */
-  keepOutput({ session }: Pick<RunRecord, "session">, output: string): void {
+  saveOutput({ session }: Pick<RunRecord, "session">, output: string): void {
     this.#write(() => writeFileSync(join(this.checks, `${session}.txt`), output, { mode: 0o600 }));
   }
 
@@ -182,13 +182,13 @@ export class ResultsFolder {
     const names = new Set([...Object.keys(before), ...Object.keys(now)]);
     const other = [...names].filter((name) => before[name] !== now[name]).sort();
     if (other.length === 0) return;
-    throw misuse(
+    throw invalidArgument(
       `The runs in ${this.path} were made with other options or settings (${other.join(", ")}). Give the same ones to go on, or name another folder with -o.`,
     );
   }
 }
 
-export function newestOfEach(records: readonly RunRecord[]): readonly RunRecord[] {
+export function latestOfEach(records: readonly RunRecord[]): readonly RunRecord[] {
   const newest = new Map<string, RunRecord>();
   for (const record of records) {
     newest.delete(keyOf(record));
@@ -231,11 +231,11 @@ function optionsIn(path: string): { readonly [name: string]: unknown } | undefin
     const options = parsed.ok && isRecord(parsed.value) ? parsed.value["options"] : undefined;
     if (isRecord(options)) return options;
   } catch (error) {
-    if (isAbsent(error)) return undefined;
+    if (isNotFound(error)) return undefined;
     cause = error;
   }
   const why = cause === undefined ? "" : `: ${errorMessage(cause)}`;
-  throw misuse(
+  throw invalidArgument(
     `${path} cannot be read${why}. Remove it if you know that the options are the same, or use another -o.`,
     { cause },
   );
@@ -301,7 +301,7 @@ const IGNORED_SETTINGS: ReadonlySet<string> = new Set<keyof ConfigFile>([
 ]);
 
 /** The settings that affect runs, wherever they come from. */
-export function conditionsOf(values: ConfigFile): { readonly [name: string]: unknown } {
+export function runSettingsOf(values: ConfigFile): { readonly [name: string]: unknown } {
   return Object.fromEntries(Object.entries(values).filter(([name]) => !IGNORED_SETTINGS.has(name)));
 }
 

@@ -1,5 +1,5 @@
-import { counted } from "../core/base/text.ts";
-import { describeDuration } from "../tools/shell/report.ts";
+import { pluralize } from "../core/base/text.ts";
+import { describeDuration } from "../tools/shell/describe-result.ts";
 import type { RunRecord } from "./results-folder.ts";
 
 /** Results of a model. Runs that do not count are excluded from all figures but `errors`. */
@@ -39,7 +39,7 @@ export function modelsOf(records: readonly RunRecord[]): readonly string[] {
 }
 
 function summaryOf(model: string, all: readonly RunRecord[]): ModelSummary {
-  const runs = all.filter(counts);
+  const runs = all.filter(isCounted);
   const byTask = solvedByTask(runs);
   const medianOf = (value: (record: RunRecord) => number): number | undefined => median(runs.map(value));
   return {
@@ -60,7 +60,7 @@ function summaryOf(model: string, all: readonly RunRecord[]): ModelSummary {
   };
 }
 
-export function counts({ error }: RunRecord): boolean {
+export function isCounted({ error }: RunRecord): boolean {
   return error === undefined;
 }
 
@@ -156,7 +156,7 @@ export function compareSides(a: ComparisonSide, b: ComparisonSide): Comparison |
 
 function byTask({ records }: ComparisonSide): ReadonlyMap<string, readonly RunRecord[]> {
   const tasks = new Map<string, RunRecord[]>();
-  for (const record of records.filter(counts)) {
+  for (const record of records.filter(isCounted)) {
     const runs = tasks.get(record.task) ?? [];
     // If a task changed in between, only its newest form counts.
     tasks.set(record.task, [...runs.filter(({ hash }) => hash === record.hash), record]);
@@ -250,7 +250,7 @@ export function ratioText({ ratios }: Comparison): string {
 
 export function shareText({ shareA, shareB, tasks }: Comparison): string {
   const points = Math.round((shareB - shareA) * 100);
-  return `solved ${percent(shareA)} → ${percent(shareB)} (${points > 0 ? "+" : ""}${points} points) over ${counted(tasks, "task")}`;
+  return `solved ${percent(shareA)} → ${percent(shareB)} (${points > 0 ? "+" : ""}${points} points) over ${pluralize(tasks, "task")}`;
 }
 
 export function changeText(changes: Comparison["better"]): string {

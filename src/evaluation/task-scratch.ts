@@ -2,12 +2,12 @@ import { accessSync, chmodSync, constants, lstatSync, readdirSync, rmSync } from
 import { cp, mkdir, mkdtemp, realpath, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { errorMessage, isNanoAgentError, misuse } from "../core/base/errors.ts";
+import { errorMessage, invalidArgument, isNanoAgentError } from "../core/base/errors.ts";
 import { realPath } from "../system/real-path.ts";
-import { systemCodeBehind } from "../system/system-error.ts";
+import { rootSystemCode } from "../system/system-error.ts";
 import { hashFolder, type Task } from "./task.ts";
 
-export interface ScratchPlace {
+export interface ScratchFolders {
   /** Holds the working directories of agents. */
   readonly workplace: string;
   /** Holds copies of the judging programs, out of reach of agents. */
@@ -20,12 +20,12 @@ export class TaskScratch {
   readonly folder: string;
   /** The agent's folder for temporary files: its leftovers must not reach another run. */
   readonly temporary: string;
-  readonly #place: ScratchPlace;
+  readonly #place: ScratchFolders;
   readonly #task: Task;
   /** Folders that exist only while a program of the task runs. */
   readonly #temporaries = new Set<string>();
 
-  private constructor(root: string, task: Task, place: ScratchPlace) {
+  private constructor(root: string, task: Task, place: ScratchFolders) {
     this.root = root;
     this.folder = join(root, "work");
     this.temporary = join(root, "tmp");
@@ -37,7 +37,7 @@ export class TaskScratch {
    * Makes it, readable by this user alone, with `files` in it. Throws `invalid_argument` if that fails, or if
    * the task has changed since it was read.
    */
-  static async make(task: Task, place: ScratchPlace): Promise<TaskScratch> {
+  static async make(task: Task, place: ScratchFolders): Promise<TaskScratch> {
     let scratch: TaskScratch | undefined;
     try {
       scratch = new TaskScratch(await makeFolder(join(place.workplace, "run-")), task, place);
@@ -49,14 +49,14 @@ export class TaskScratch {
     } catch (error) {
       scratch?.removeNow();
       if (isNanoAgentError(error)) throw error;
-      throw misuse(
-        `The scratch folder for ${JSON.stringify(task.name)} cannot be made: ${errorMessage(error)}. ${isFull(error) ? `Make room in ${tmpdir()}` : "Put that right"}, or set TMPDIR to another folder.`,
+      throw invalidArgument(
+        `The scratch folder for ${JSON.stringify(task.name)} cannot be made: ${errorMessage(error)}. ${isDiskFull(error) ? `Make room in ${tmpdir()}` : "Put that right"}, or set TMPDIR to another folder.`,
         { cause: error },
       );
     }
   }
 
-  async takeReference(): Promise<void> {
+  async copyReference(): Promise<void> {
     if (this.#task.has.reference) await this.#copy("reference");
   }
 
@@ -108,7 +108,7 @@ export class TaskScratch {
   }
 
   removeNow(): void {
-    for (const path of [this.root, ...this.#temporaries]) removeOpened(path);
+    for (const path of [this.root, ...this.#temporaries]) forceRemove(path);
   }
 
   async #copy(part: "files" | "reference"): Promise<void> {
@@ -121,7 +121,7 @@ export class TaskScratch {
   #assertUnchanged(): void {
     const { folder, hash, name } = this.#task;
     if (hashFolder(folder) === hash) return;
-    throw misuse(
+    throw invalidArgument(
       `The task ${JSON.stringify(name)} was changed while it was evaluated. Run the command again.`,
     );
   }
@@ -131,11 +131,11 @@ export class TaskScratch {
  * Makes a new folder for runs in the system's temporary folder, for this user alone. `prefix`: start of its
  * name. Throws `invalid_argument` if that fails.
  */
-export async function makeWorkplace(prefix: string): Promise<string> {
+export async function makeWorkFolder(prefix: string): Promise<string> {
   try {
     return await makeFolder(join(tmpdir(), prefix));
   } catch (error) {
-    throw misuse(
+    throw invalidArgument(
       `No folder can be made in ${tmpdir()}: ${errorMessage(error)}. Put that right, or set TMPDIR to another folder.`,
       { cause: error },
     );
@@ -143,7 +143,7 @@ export async function makeWorkplace(prefix: string): Promise<string> {
 }
 
 /** The folders in the system's temporary folder with this prefix. Links do not count. */
-export function workplacesOf(prefix: string): readonly string[] {
+export function workFoldersOf(prefix: string): readonly string[] {
   const parent = realPath(tmpdir());
   const entries = readdirSync(parent, { withFileTypes: true });
   return entries
@@ -161,12 +161,12 @@ const REMOVE_OPTIONS = { recursive: true, force: true, maxRetries: 3 } as const;
 export function removeFolder(path: string): Promise<boolean> {
   return rm(path, REMOVE_OPTIONS).then(
     () => true,
-    () => removeOpened(path),
+    () => forceRemove(path),
   );
 }
 
 /** Resolves to false if it is not empty and so remains. */
-export function removeEmpty(path: string): Promise<boolean> {
+export function removeIfEmpty(path: string): Promise<boolean> {
   return rmdir(path).then(
     () => true,
     () => false,
@@ -177,7 +177,7 @@ export function removeEmpty(path: string): Promise<boolean> {
  * Removes a folder synchronously, even if it contains read-only folders (`chmod 555`), such as package
  * caches. Returns false if anything remains.
  */
-export function removeOpened(path: string): boolean {
+export function forceRemove(path: string): boolean {
   try {
     makeWritable(path);
     rmSync(path, REMOVE_OPTIONS);
@@ -196,6 +196,6 @@ function makeWritable(path: string): void {
 const DISK_FULL: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 /** True if an error or one of its causes means that the disk is full. */
-export function isFull(error: unknown): boolean {
-  return DISK_FULL.has(systemCodeBehind(error));
+export function isDiskFull(error: unknown): boolean {
+  return DISK_FULL.has(rootSystemCode(error));
 }

@@ -13,9 +13,9 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { DURATION, parseDuration } from "../coding/settings/setting.ts";
-import { findProblem, objectOf } from "../core/base/check.ts";
-import { errorMessage, misuse } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
+import { findProblem, objectSchema } from "../core/base/check-options.ts";
+import { errorMessage, invalidArgument } from "../core/base/errors.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import { namesIn, textField } from "../extensions/markdown/fields.ts";
 import { parseMarkdown } from "../extensions/markdown/front-matter.ts";
 import { readTextFile } from "../extensions/markdown/read-text-file.ts";
@@ -35,7 +35,7 @@ interface GivenLimits {
 
 const COUNT = { type: "integer", minimum: 1 } as const;
 /** Refuses unknown names: a misspelled limit would silently not apply. */
-const FRONT_MATTER = objectOf({
+const FRONT_MATTER = objectSchema({
   title: {},
   tags: {},
   limits: {
@@ -54,7 +54,7 @@ const FRONT_MATTER = objectOf({
 const DEFAULT_TIME_MS = 600_000;
 const DEFAULT_CHECK_MS = 60_000;
 
-export async function readTask(folder: string): Promise<Task | TaskFault> {
+export async function readTask(folder: string): Promise<Task | InvalidTask> {
   const name = basename(folder);
   const faults: string[] = [];
   const head = await readHead(folder, faults);
@@ -72,14 +72,15 @@ export async function readTask(folder: string): Promise<Task | TaskFault> {
   };
   const hash = hashOf(folder, faults);
   const referenceAnswer = readAnswer(folder, faults);
-  if (head === undefined || hash === undefined || faults.length > 0) return { name, folder, faults };
+  if (head === undefined || hash === undefined || faults.length > 0)
+    return { name, folder, problems: faults };
   return { name, folder, has, ...head, hash, referenceAnswer };
 }
 
 type Head = Pick<Task, "title" | "tags" | "prompt" | "limits">;
 
 async function readHead(folder: string, faults: string[]): Promise<Head | undefined> {
-  const file = readTextFile(join(folder, TASK_FILE), { maxBytes: MAX_BYTES, within: folder });
+  const file = readTextFile(join(folder, TASK_FILE), { maxBytes: MAX_BYTES, boundary: folder });
   if (file === undefined) {
     faults.push(`has no ${TASK_FILE}: write one, with the prompt in it, or take the folder out of the suite`);
     return undefined;
@@ -106,7 +107,7 @@ function limitsOf(given: GivenLimits | null | undefined): TaskLimits {
   return {
     timeMs: parseDuration(time) ?? DEFAULT_TIME_MS,
     checkMs: parseDuration(check) ?? DEFAULT_CHECK_MS,
-    ...defined({ turns, tokens, usd }),
+    ...omitUndefined({ turns, tokens, usd }),
   };
 }
 
@@ -168,7 +169,7 @@ function hashOf(folder: string, faults: string[]): string | undefined {
 
 function readAnswer(folder: string, faults: string[]): string | undefined {
   const name = "reference.md";
-  const file = readTextFile(join(folder, name), { maxBytes: MAX_BYTES, within: folder });
+  const file = readTextFile(join(folder, name), { maxBytes: MAX_BYTES, boundary: folder });
   if (file === undefined || "text" in file) return file?.text;
   faults.push(`${name} ${file.fault}`);
   return undefined;
@@ -195,7 +196,7 @@ function addFolder(hash: Hash, folder: string, inside: string): void {
     } else if (entry.isSymbolicLink()) addParts(hash, "link", name, readlinkSync(path));
     else if (entry.isFile()) addFile(hash, path, name);
     else
-      throw misuse(
+      throw invalidArgument(
         `${path} is neither a file, a folder nor a link: take it out, or make it in a setup program.`,
       );
   }
@@ -247,8 +248,8 @@ export interface Task {
 }
 
 /** The faults that make a folder unusable as a task: one sentence each, with the remedy. */
-export interface TaskFault {
+export interface InvalidTask {
   readonly name: string;
   readonly folder: string;
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 }

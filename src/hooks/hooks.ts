@@ -1,9 +1,9 @@
 import type { AgentEvent } from "../core/agent/entries.ts";
 import type { Answer, CallVerdict, Change, RequestedCall, RunBeginning } from "../core/agent/ports.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { type Run, type RunPlugin, recorded } from "../core/agent/run.ts";
-import { type Clock, inTime, orAborted } from "../core/base/async.ts";
-import { errorMessage, misuse, NanoAgentError } from "../core/base/errors.ts";
+import { type Run, type RunPlugin, whenRecorded } from "../core/agent/run.ts";
+import { type Clock, raceAbort, withTimeout } from "../core/base/async.ts";
+import { errorMessage, invalidArgument, NanoAgentError } from "../core/base/errors.ts";
 import { type Fields, isRecord } from "../core/base/json.ts";
 import { didYouMean } from "../core/base/text.ts";
 import { type Input, runMessages, toMessages } from "../core/message/input.ts";
@@ -47,7 +47,7 @@ export class HookRegistry {
       assertPoint(point);
       if (given === undefined) continue;
       if (typeof given !== "function" && !isRecord(given))
-        throw misuse(
+        throw invalidArgument(
           `hooks.${point} is neither a function nor an object with functions by name: pass one of them.`,
         );
       const named = typeof given === "function" ? { [point]: given } : given;
@@ -62,10 +62,12 @@ export class HookRegistry {
   register<P extends HookPoint>(point: P, name: string, hook: Hook<P>, settings: HookSettings = {}): void {
     assertPoint(point);
     if (typeof hook !== "function")
-      throw misuse(`The hook "${name}" of ${point} is ${typeof hook}, not a function.`);
+      throw invalidArgument(`The hook "${name}" of ${point} is ${typeof hook}, not a function.`);
     const { observer = false, timeoutMs = 5_000 } = settings;
     if (!(timeoutMs > 0))
-      throw misuse(`timeoutMs of the hook "${name}" is ${String(timeoutMs)}: pass milliseconds above 0.`);
+      throw invalidArgument(
+        `timeoutMs of the hook "${name}" is ${String(timeoutMs)}: pass milliseconds above 0.`,
+      );
     this.#hooks ??= new Map();
     let hooks = this.#hooks.get(point);
     if (hooks === undefined) this.#hooks.set(point, (hooks = new Map()));
@@ -77,7 +79,7 @@ export class HookRegistry {
     assertPoint(point);
     if (this.#hooks?.get(point)?.delete(name) === true) return;
     const known = this.names(point).join(", ") || "none";
-    throw misuse(`There is no hook "${name}" at ${point}. Hooks there: ${known}.`);
+    throw invalidArgument(`There is no hook "${name}" at ${point}. Hooks there: ${known}.`);
   }
 
   /** Removes the hooks of a point, or all hooks. */
@@ -111,7 +113,7 @@ const NO_HOOKS: readonly RegisteredHook[] = [];
 
 function assertPoint(point: string): asserts point is HookPoint {
   if ((HOOK_POINTS as readonly string[]).includes(point)) return;
-  throw misuse(
+  throw invalidArgument(
     `There is no hook point "${point}".${didYouMean(point, HOOK_POINTS)} Points: ${HOOK_POINTS.join(", ")}.`,
   );
 }
@@ -188,7 +190,7 @@ export class Hooks implements RunPlugin {
   /**
    * Passes an event on as the hooks leave it. An error of a hook is kept as a failure and changes nothing.
    */
-  show(event: AgentEvent, publish: (event: AgentEvent) => void): void {
+  publish(event: AgentEvent, publish: (event: AgentEvent) => void): void {
     if (this.#isEmpty) return publish(event);
     let current: AgentEvent | undefined = event;
     for (const registered of this.#at("pre_print")) {
@@ -227,7 +229,7 @@ export class Hooks implements RunPlugin {
   }
 
   async #judge(run: Run, call: RequestedCall): Promise<CallVerdict> {
-    await recorded(run);
+    await whenRecorded(run);
     const { input, refuse } = await this.pre("acting", call);
     return refuse === undefined ? { input } : { refuse, rule: "pre_acting" };
   }
@@ -255,8 +257,8 @@ export class Hooks implements RunPlugin {
     const { name, observer, timeoutMs } = registered;
     try {
       const work = (): Promise<unknown> => this.#invoke(registered, args);
-      if (!observer) return checkedReplacement(point, await orAborted(work(), signal), args[0]);
-      await inTime(work, { ms: timeoutMs, clock, signal });
+      if (!observer) return checkedReplacement(point, await raceAbort(work(), signal), args[0]);
+      await withTimeout(work, { ms: timeoutMs, clock, signal });
     } catch (error) {
       if (signal.aborted || !observer) throw signal.aborted ? error : hookError(point, name, error);
       warn(`The hook "${name}" of ${point} failed: ${errorMessage(error)}`);

@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import type { ToolResultEntry, ToolStatus } from "../core/agent/entries.ts";
 import type { ToolUseBlock } from "../core/message/message.ts";
 import {
-  countsFor,
   LoopGuard,
   type LoopGuardSettings,
   type LoopVerdict,
   loopGuardSettings,
+  thresholdsFor,
 } from "./loop-guard.ts";
 
 const SETTINGS: LoopGuardSettings = { warnAt: 3, stopAt: 5, window: 12 };
@@ -34,9 +34,9 @@ class WatchedGuard {
         input,
       }),
     );
-    this.guard.answer(calls);
+    this.guard.startAnswer(calls);
     calls.forEach((call, index) => {
-      this.guard.result(resultEntry(call, steps[index] ?? {}));
+      this.guard.addResult(resultEntry(call, steps[index] ?? {}));
     });
     return this.guard.judge(SETTINGS, { bounded })?.type;
   }
@@ -124,7 +124,7 @@ test("equal calls in one answer count, but the model is warned before it is stop
 test("a run of its own is warned of its own, with the streak it takes over", () => {
   const watched = new WatchedGuard();
   for (let n = 0; n < 4; n++) watched.answer([{}]);
-  watched.guard.begin();
+  watched.guard.startRun();
   expect([watched.answer([{}]), watched.answer([{}])]).toEqual(["warn", "stop"]);
 });
 
@@ -133,8 +133,8 @@ test("results count in the order of the calls, whichever came first", () => {
   const call = (id: string, name: string): ToolUseBlock => ({ type: "tool_use", id, name, input: {} });
   for (let n = 0; n < 3; n++) {
     const [first, second] = [call(`a${n}`, "read"), call(`b${n}`, "grep")];
-    guard.answer([first, second]);
-    for (const each of n === 1 ? [second, first] : [first, second]) guard.result(resultEntry(each, {}));
+    guard.startAnswer([first, second]);
+    for (const each of n === 1 ? [second, first] : [first, second]) guard.addResult(resultEntry(each, {}));
   }
   expect(guard.judge(SETTINGS, { bounded: false })?.circle).toEqual({ tools: ["read", "grep"], calls: 6 });
 });
@@ -174,8 +174,8 @@ function stopsAfter(steps: readonly Step[], settings: LoopGuardSettings): number
   const guard = new LoopGuard();
   for (const [index, step] of steps.entries()) {
     const call: ToolUseBlock = { type: "tool_use", id: `c${index}`, name: step.name ?? "read", input: {} };
-    guard.answer([call]);
-    guard.result(resultEntry(call, step));
+    guard.startAnswer([call]);
+    guard.addResult(resultEntry(call, step));
     if (guard.judge(settings, { bounded: false })?.type === "stop") return index + 1;
   }
   return undefined;
@@ -193,7 +193,7 @@ test("a cycle of at most four calls is stopped by the documented count, after wh
       settings,
       (before, cycle, chosen) => {
         const circling = Array.from({ length: 13 }, () => cycle).flat();
-        const limit = Math.max(chosen.stopAt, ...[2, 3, 4].map((p) => countsFor(p, chosen).stopAt));
+        const limit = Math.max(chosen.stopAt, ...[2, 3, 4].map((p) => thresholdsFor(p, chosen).stopAt));
         expect(stopsAfter([...before, ...circling], chosen)).toBeLessThanOrEqual(before.length + limit);
       },
     ),

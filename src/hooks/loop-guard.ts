@@ -2,8 +2,8 @@ import type { JournalEntry, ToolResultEntry } from "../core/agent/entries.ts";
 import type { Fold } from "../core/agent/ports.ts";
 import type { Ending, LoopCircle } from "../core/agent/result.ts";
 import { AbortedAnswer, type Run, type RunPlugin, recordSystemMessage } from "../core/agent/run.ts";
-import { check, objectOf } from "../core/base/check.ts";
-import { misuse } from "../core/base/errors.ts";
+import { check, objectSchema } from "../core/base/check-options.ts";
+import { invalidArgument } from "../core/base/errors.ts";
 import { equalJson } from "../core/base/json.ts";
 import { type ToolUseBlock, textOf, toolCallsOf } from "../core/message/message.ts";
 import type { StreamPart } from "../core/model/model.ts";
@@ -33,8 +33,8 @@ export function loopGuardPlugin(options: LoopGuardOptions = {}): RunPlugin {
   return {
     fold: LoopGuard,
     watchAnswer: () => {
-      const repeated = new RepeatedText();
-      return (part) => repeated.take(part);
+      const repeated = new RepetitionDetector();
+      return (part) => repeated.add(part);
     },
     afterTurn: (run) => {
       const bounded = Number.isFinite(run.until.maxIterations);
@@ -45,14 +45,14 @@ export function loopGuardPlugin(options: LoopGuardOptions = {}): RunPlugin {
 }
 
 async function warnOrStop(run: Run, { type, circle }: LoopVerdict): Promise<Ending | undefined> {
-  const finding = circleText(circle);
+  const finding = loopText(circle);
   if (type === "stop")
     return { stopReason: "loop_detected", circle, detail: `${finding} The model was warned and went on.` };
   await recordSystemMessage(run, `${finding} ${ADVICE}`, { code: "loop_warning", circle });
   return undefined;
 }
 
-const OPTIONS = objectOf<LoopGuardOptions>({
+const OPTIONS = objectSchema<LoopGuardOptions>({
   warnAt: { type: "integer", minimum: 2 },
   stopAt: { type: "integer", minimum: 3 },
   window: { type: "integer", minimum: 0 },
@@ -63,12 +63,12 @@ export function loopGuardSettings(options: LoopGuardOptions): LoopGuardSettings 
   const { warnAt, stopAt = 5, window = 12 } = options;
   const settings = { stopAt, warnAt: warnAt ?? Math.min(3, stopAt - 1), window };
   if (settings.warnAt < settings.stopAt) return settings;
-  throw misuse(
+  throw invalidArgument(
     `loopGuard.warnAt is ${settings.warnAt} and stopAt ${settings.stopAt}: the model must be warned before it is stopped. Pass a lower warnAt.`,
   );
 }
 
-export function circleText({ tools, calls }: LoopCircle): string {
+export function loopText({ tools, calls }: LoopCircle): string {
   const [only, ...others] = tools;
   if (others.length === 0)
     return `The last ${calls} calls of ${only ?? "the tool"} had the same arguments and the same result.`;
@@ -115,24 +115,24 @@ export class LoopGuard implements Fold {
   #warned = false;
 
   apply(entry: JournalEntry): void {
-    if (entry.type === "run_start") this.begin();
-    else if (entry.type === "assistant_message") this.answer(toolCallsOf(entry.message));
-    else if (entry.type === "tool_result" && entry.parentCallId === undefined) this.result(entry);
+    if (entry.type === "run_start") this.startRun();
+    else if (entry.type === "assistant_message") this.startAnswer(toolCallsOf(entry.message));
+    else if (entry.type === "tool_result" && entry.parentCallId === undefined) this.addResult(entry);
   }
 
   /** A run starts: it must warn before it stops. */
-  begin(): void {
+  startRun(): void {
     this.#warned = false;
   }
 
   /** The calls of an answer. Unanswered calls of the previous one do not count. */
-  answer(calls: readonly ToolUseBlock[]): void {
+  startAnswer(calls: readonly ToolUseBlock[]): void {
     this.#calls = calls;
     this.#order.begin(calls.map(({ id }) => id));
   }
 
   /** The result of a call, in any order: it counts once all results before it are there. */
-  result(entry: ToolResultEntry): void {
+  addResult(entry: ToolResultEntry): void {
     for (const result of this.#order.add(entry.callId, entry)) {
       const call = this.#calls.find(({ id }) => id === result.callId);
       if (call !== undefined) this.#count(call, result);
@@ -166,7 +166,7 @@ export class LoopGuard implements Fold {
       if (repeats === 0 || (period > 1 && settings.window < 2 * period)) continue;
       if (bounded && this.#last.slice(0, period).every(isBareConfirmation)) continue;
       const length = repeats + period;
-      const { warnAt, stopAt } = countsFor(period, settings);
+      const { warnAt, stopAt } = thresholdsFor(period, settings);
       if (length >= stopAt) return { period, length, stop: true };
       if (length >= warnAt) finding ??= { period, length, stop: false };
     }
@@ -191,7 +191,7 @@ export class LoopGuard implements Fold {
 }
 
 /** How many calls in a cycle of `period` warn the model, and how many stop the run. */
-export function countsFor(
+export function thresholdsFor(
   period: number,
   { warnAt, stopAt, window }: LoopGuardSettings,
 ): { readonly warnAt: number; readonly stopAt: number } {
@@ -242,12 +242,12 @@ const PROBE = 48;
  * exact repetition counts: at least twenty times within at least 8,000 characters. Arguments of calls are
  * ignored: file contents may look like that.
  */
-export class RepeatedText {
+export class RepetitionDetector {
   readonly #tails = { text_delta: "", thinking_delta: "" };
   #unchecked = 0;
 
   /** Takes a part. Throws {@link AbortedAnswer}. */
-  take(part: StreamPart): void {
+  add(part: StreamPart): void {
     if (part.type !== "text_delta" && part.type !== "thinking_delta") return;
     const tail = this.#tails[part.type] + part.text;
     this.#tails[part.type] = tail;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AbortedAnswer } from "../core/agent/run.ts";
 import type { StreamPart } from "../core/model/model.ts";
-import { RepeatedText, repetitionIn } from "./loop-guard.ts";
+import { RepetitionDetector, repetitionIn } from "./loop-guard.ts";
 
 const SENTENCE = "I will now look at the file. ";
 
@@ -12,10 +12,10 @@ function fed(
   options: { readonly size?: number; readonly type?: "text_delta" | "thinking_delta" } = {},
 ): { readonly passage: string; readonly at: number } | undefined {
   const { size = 7, type = "text_delta" } = options;
-  const guard = new RepeatedText();
+  const guard = new RepetitionDetector();
   for (let at = 0; at < text.length; at += size) {
     try {
-      guard.take({ type, index: 0, text: text.slice(at, at + size) });
+      guard.add({ type, index: 0, text: text.slice(at, at + size) });
     } catch (error) {
       if (!(error instanceof AbortedAnswer)) throw error;
       const [, passage = '""'] = /^The model wrote (.*) \d+ times in a row\.$/.exec(error.message) ?? [];
@@ -51,7 +51,7 @@ test("the passage of Chinese begins with its sentence", () => {
 test("reasoning counts as well, arguments of calls do not", () => {
   expect(fed(SENTENCE.repeat(400), { type: "thinking_delta" })?.passage).toBe(SENTENCE);
   const part: StreamPart = { type: "tool_call_delta", index: 0, json: SENTENCE.repeat(1_000) };
-  expect(() => new RepeatedText().take(part)).not.toThrow();
+  expect(() => new RepetitionDetector().add(part)).not.toThrow();
 });
 
 test.each([

@@ -1,8 +1,8 @@
 import type { Ending } from "../core/agent/result.ts";
 import type { Run, RunPlugin } from "../core/agent/run.ts";
-import { orAborted } from "../core/base/async.ts";
-import { misuse, toNanoAgentError } from "../core/base/errors.ts";
-import { counted } from "../core/base/text.ts";
+import { raceAbort } from "../core/base/async.ts";
+import { invalidArgument, toNanoAgentError } from "../core/base/errors.ts";
+import { pluralize } from "../core/base/text.ts";
 import type { Message, Usage } from "../core/message/message.ts";
 
 /** The state passed to {@link StopWhen}. */
@@ -42,12 +42,13 @@ async function checkStopWhen(run: Run, stopWhen: StopWhen): Promise<Ending | und
         usage: spent.usage,
         cost: spent.costUsd,
       }))();
-    const answer: unknown = await orAborted(evaluation, run.signal);
+    const answer: unknown = await raceAbort(evaluation, run.signal);
     if (answer === false) return undefined;
-    if (answer !== true) throw misuse("stopWhen returned neither true nor false: return one of them.");
+    if (answer !== true)
+      throw invalidArgument("stopWhen returned neither true nor false: return one of them.");
     return {
       stopReason: "completed",
-      detail: `stopWhen was true after ${counted(iterations, "model request")}.`,
+      detail: `stopWhen was true after ${pluralize(iterations, "model request")}.`,
     };
   } catch (error) {
     // The loop checks the signal before its next request.

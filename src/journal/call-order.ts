@@ -30,7 +30,7 @@ export class CallOrder<T> {
   }
 
   /** The results held back by a call without one, in call order. Forgets all calls. */
-  rest(): readonly T[] {
+  takeRest(): readonly T[] {
     const waiting = this.#openIds.flatMap((callId) => {
       const result = this.#results.get(callId);
       return result === undefined ? [] : [result];

@@ -2,18 +2,18 @@ import type { JournalEntry } from "../core/agent/entries.ts";
 
 /** Measures the active time of a session's runs, without the pauses between them. */
 export class RunClock {
-  readonly stretches: { readonly from: number; to: number }[] = [];
+  readonly intervals: { readonly from: number; to: number }[] = [];
   /** Time of the newest entry. Never decreases, even if a clock was set back. */
   time: number = Number.NEGATIVE_INFINITY;
   /** Milliseconds of all runs so far. */
-  worked = 0;
+  activeMs = 0;
   /** True while the newest run has no end. */
   isOpen = false;
   runs = 0;
 
   /** When the newest run began. */
-  get from(): number {
-    return this.stretches.at(-1)?.from ?? this.time;
+  get startedAt(): number {
+    return this.intervals.at(-1)?.from ?? this.time;
   }
 
   /** Takes an entry. If it begins a run and the run before was interrupted, returns when that one ended. */
@@ -22,9 +22,9 @@ export class RunClock {
     const isOuter = scope === undefined;
     const begins = isOuter && (type === "run_start" || type === "run_resume");
     if (isOuter && type === "run_start") this.runs++;
-    const interruptedAt = begins && this.isOpen ? this.stretches.at(-1)?.to : undefined;
-    if (begins || this.stretches.length === 0) {
-      this.stretches.push({ from: this.time, to: this.time });
+    const interruptedAt = begins && this.isOpen ? this.intervals.at(-1)?.to : undefined;
+    if (begins || this.intervals.length === 0) {
+      this.intervals.push({ from: this.time, to: this.time });
       this.isOpen = begins;
     }
     // Entries a host writes between runs, such as a change of model, are not active time.
@@ -36,13 +36,13 @@ export class RunClock {
   /** The end of the newest run. Without an end in the journal, the run continues until `now`. */
   end(now: number | undefined): number {
     if (this.isOpen && now !== undefined) this.#extendTo(Math.max(now, this.time));
-    return this.stretches.at(-1)?.to ?? this.time;
+    return this.intervals.at(-1)?.to ?? this.time;
   }
 
   #extendTo(time: number): void {
-    const last = this.stretches.at(-1);
+    const last = this.intervals.at(-1);
     if (last === undefined) return;
-    this.worked += time - last.to;
+    this.activeMs += time - last.to;
     last.to = time;
   }
 }

@@ -23,7 +23,7 @@ test("stored entries of subagents are published as the run published them", asyn
   await new Agent({ model, tools, journal }).run("go", { onEvent: (event) => published.push(event) });
 
   const scopes = new Scopes();
-  const stored = [...journal.entries()].map((entry) => scopes.published(entry));
+  const stored = [...journal.entries()].map((entry) => scopes.toPublished(entry));
   const isStored = (event: AgentEvent): boolean =>
     event.type === "subagent" ? isStored(event.event) : "parent" in event;
   expect(published.filter(isStored)).toEqual(stored);

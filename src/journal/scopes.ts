@@ -37,7 +37,7 @@ export class Scopes {
   }
 
   /** An entry as a run publishes it: a subagent's entry is wrapped in an event of each subagent around it. */
-  published(entry: AgentEvent): AgentEvent {
+  toPublished(entry: AgentEvent): AgentEvent {
     let event = entry;
     for (let from = this.of(entry); from !== undefined; from = from.parent)
       event = { type: "subagent", callId: from.callId, agent: from.agent, event };
@@ -58,8 +58,8 @@ function parentOf(scope: string): string {
 }
 
 /** The event inside, published by a subagent at any depth. */
-export function innermost(event: AgentEvent): AgentEvent {
-  return event.type === "subagent" ? innermost(event.event) : event;
+export function innermostEvent(event: AgentEvent): AgentEvent {
+  return event.type === "subagent" ? innermostEvent(event.event) : event;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { AgentEvent, JournalEntry, ToolResultEntry } from "../core/agent/entries.ts";
 import { addSpending, NO_SPENDING, type Spending } from "../core/agent/state.ts";
 import { RunClock } from "./run-clock.ts";
-import { innermost, Scopes } from "./scopes.ts";
+import { innermostEvent, Scopes } from "./scopes.ts";
 
 /** Tokens and cost of the requests to one model. */
 export interface ModelSpending extends Spending {
@@ -27,7 +27,7 @@ export class SpendingTally {
   }
 
   add(event: AgentEvent): void {
-    const request = innermost(event);
+    const request = innermostEvent(event);
     if (request.type !== "assistant_message" && request.type !== "model_usage") return;
     this.#total = addSpending(this.#total, request);
     const { model } = request;
@@ -81,7 +81,7 @@ export function sessionUsage(entries: Iterable<JournalEntry>): SessionUsage {
     models: Object.fromEntries(spent.byModel),
     tools,
     total: spent.total,
-    runMs: clock.worked,
+    runMs: clock.activeMs,
     toolMs,
     stopReason,
   };

@@ -1,5 +1,5 @@
 import type { JournalEntry } from "../core/agent/entries.ts";
-import { misuse } from "../core/base/errors.ts";
+import { invalidArgument } from "../core/base/errors.ts";
 import { Scopes } from "./scopes.ts";
 
 /**
@@ -24,13 +24,13 @@ export function sessionSteps(entries: readonly JournalEntry[]): readonly Session
 }
 
 /** The step with a number. Throws `invalid_argument` if the session does not have it. */
-export function stepNumbered(entries: readonly JournalEntry[], number: number): SessionStep {
+export function stepByNumber(entries: readonly JournalEntry[], number: number): SessionStep {
   const steps = sessionSteps(entries);
   const step = Number.isInteger(number) ? steps[number - 1] : undefined;
   if (step !== undefined) return step;
   const has =
     steps.length === 0 ? "the session has no step" : `the session has the steps 1 to ${steps.length}`;
-  throw misuse(`Step ${number}: ${has}. nano-agent sessions show prints their numbers.`);
+  throw invalidArgument(`Step ${number}: ${has}. nano-agent sessions show prints their numbers.`);
 }
 
 /** Finds the step of each entry, counted from 1. Takes the entries in order, from the first of a session. */
@@ -72,7 +72,7 @@ export function entryBefore(entries: readonly JournalEntry[], id: string): strin
   const at = entries.findIndex((entry) => entry.id === id);
   const message = entries[at];
   if (message?.type !== "user_message" || message.scope !== undefined)
-    throw misuse(
+    throw invalidArgument(
       `${JSON.stringify(id)} is not a message of the user in this conversation. rewindPoints() lists them.`,
     );
   if (message.source !== "input") return message.parent;

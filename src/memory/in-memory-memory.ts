@@ -2,8 +2,8 @@ import type { MemoryEditEntry } from "../core/agent/entries.ts";
 import { type LocalJournal, MemoryJournal } from "../core/agent/journal.ts";
 import { type Recorder, record } from "../core/agent/run.ts";
 import { SessionState } from "../core/agent/state.ts";
-import { misuse } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
+import { invalidArgument } from "../core/base/errors.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import { type Input, toMessages } from "../core/message/input.ts";
 import { type Message, toolCallsOf, type UserBlock } from "../core/message/message.ts";
 
@@ -150,7 +150,7 @@ export class InMemoryMemory {
       type: "memory_edit",
       edit,
       messages: ids,
-      ...defined({ marks }),
+      ...omitUndefined({ marks }),
     });
   }
 
@@ -207,5 +207,5 @@ function standaloneHost(journal: LocalJournal): MemoryHost {
 function assertAddable(message: Message, used: ReadonlySet<string>): void {
   for (const { id } of toolCallsOf(message))
     if (used.has(id))
-      throw misuse(`The call id "${id}" is in use already: give each tool call an id of its own.`);
+      throw invalidArgument(`The call id "${id}" is in use already: give each tool call an id of its own.`);
 }

@@ -1,4 +1,4 @@
-import { misuse } from "../core/base/errors.ts";
+import { invalidArgument } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
 import { LONG_TERM_MEMORY, type Message, messageText } from "../core/message/message.ts";
 
@@ -87,7 +87,7 @@ export function textsToRecord(what: Recordable): readonly string[] {
   const lines: string[] = [];
   const given: unknown = what;
   if (!Array.isArray(given))
-    throw misuse(
+    throw invalidArgument(
       `What is recorded is ${given === null ? "null" : typeof given}: pass a list of texts or of messages.`,
     );
   for (const item of what) {

@@ -2,8 +2,8 @@ import type { NewEntry } from "../core/agent/entries.ts";
 import type { RunBeginning } from "../core/agent/ports.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { Run, RunPlugin } from "../core/agent/run.ts";
-import { inTime } from "../core/base/async.ts";
-import { check, objectOf } from "../core/base/check.ts";
+import { withTimeout } from "../core/base/async.ts";
+import { check, objectSchema } from "../core/base/check-options.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import { hasAnswer } from "../core/base/stop-reason.ts";
 import { LONG_TERM_MEMORY, type Message, messageText, userMessage } from "../core/message/message.ts";
@@ -64,7 +64,7 @@ export class LongTermPlugin implements RunPlugin {
 
   async #recordDialogue(run: Run, { stopReason, text }: RunResult): Promise<void> {
     if (this.#mode === "agent" || !hasAnswer(stopReason) || run.signal.aborted) return;
-    const { asked } = run.state.progress;
+    const { questions: asked } = run.state.progress;
     if (asked.length === 0 || text.trim() === "") return;
     const dialogue: readonly Message[] = [
       ...asked.map((each) => userMessage(each)),
@@ -84,7 +84,7 @@ export class LongTermPlugin implements RunPlugin {
   ): Promise<T | undefined> {
     if (run.signal.aborted) return undefined;
     try {
-      return await inTime(work, { ms: this.#timeoutMs, clock: run.settings.clock, signal: run.signal });
+      return await withTimeout(work, { ms: this.#timeoutMs, clock: run.settings.clock, signal: run.signal });
     } catch (error) {
       if (!run.signal.aborted) {
         const message = `The long-term memory could not be ${verb}, the run goes on without: ${errorMessage(error)}`;
@@ -106,7 +106,7 @@ const LEAD_IN: Readonly<Record<"en" | "zh", string>> = {
 };
 
 const POSITIVE = { type: "number", exclusiveMinimum: 0 } as const;
-const OPTIONS = objectOf<LongTermMemoryOptions>(
+const OPTIONS = objectSchema<LongTermMemoryOptions>(
   {
     store: {
       type: "object",

@@ -1,5 +1,5 @@
 import { abortError, type Clock } from "../core/base/async.ts";
-import { check, STRING } from "../core/base/check.ts";
+import { check, STRING_SCHEMA } from "../core/base/check-options.ts";
 import type {
   LongTermMemory,
   Recollection,
@@ -8,8 +8,8 @@ import type {
   RecordOutcome,
   RetrieveOptions,
 } from "./long-term-memory.ts";
-import { recordTexts, type StoreSettings, storeSettings, wantedRecords } from "./store-options.ts";
-import { telling } from "./term-reader.ts";
+import { checkLimit, recordTexts, type StoreSettings, storeSettings } from "./store-options.ts";
+import { significantWords } from "./term-reader.ts";
 
 /** Options of {@link SimpleLongTermMemory}. */
 export interface SimpleLongTermMemoryOptions {
@@ -50,7 +50,7 @@ export class SimpleLongTermMemory implements LongTermMemory {
     for (const { text, key } of texts) {
       if (this.#records.delete(key)) known++;
       const { words, parts } = this.#settings.terms.index(text);
-      const keywords = new Set(telling([...words, ...parts]));
+      const keywords = new Set(significantWords([...words, ...parts]));
       const time = this.#settings.clock.now();
       this.#records.set(key, { id: ++this.#lastId, text, time, keywords });
     }
@@ -63,8 +63,8 @@ export class SimpleLongTermMemory implements LongTermMemory {
 
   async retrieve(query: string, { limit, signal }: RetrieveOptions = {}): Promise<readonly Recollection[]> {
     if (signal?.aborted === true) throw abortError(signal);
-    check(query, STRING, "query");
-    const count = wantedRecords(limit);
+    check(query, STRING_SCHEMA, "query");
+    const count = checkLimit(limit);
     const { terms, loose } = this.#settings.terms.query(query);
     const strict = this.#matches(terms);
     return (strict.length > 0 ? strict : this.#matches(loose))

@@ -2,8 +2,8 @@ import { chmodSync, closeSync, existsSync, openSync, readSync, renameSync, statS
 import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { abortError } from "../core/base/async.ts";
-import { check, ownSchema, STRING } from "../core/base/check.ts";
-import { errorMessage, isNanoAgentError, misuse, NanoAgentError } from "../core/base/errors.ts";
+import { check, optionSchema, STRING_SCHEMA } from "../core/base/check-options.ts";
+import { errorMessage, invalidArgument, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
 import { utf8Length } from "../core/base/text.ts";
 import { makePrivateFolders } from "../system/private-folders.ts";
 import { inTransaction, isBusyDatabase, isDamagedDatabase, loadSqlite } from "../system/sqlite.ts";
@@ -16,12 +16,12 @@ import type {
   RetrieveOptions,
 } from "./long-term-memory.ts";
 import {
+  checkLimit,
   type LongTermStoreOptions,
   recordTexts,
   type StoreSettings,
   storeSettings,
   vectorsOf,
-  wantedRecords,
 } from "./store-options.ts";
 
 /** Version of the tables; a file with a higher one is left untouched. */
@@ -262,7 +262,7 @@ export interface StoredMemory {
   readonly sessionId: string | undefined;
 }
 
-const MILLISECONDS = ownSchema({ type: "number", minimum: 0 });
+const MILLISECONDS = optionSchema({ type: "number", minimum: 0 });
 
 /**
  * A long-term memory in one file: SQLite with full-text search, which handles Chinese as well as English.
@@ -279,7 +279,7 @@ export class SqliteLongTermMemory implements LongTermMemory {
   /** Touches no file. Throws `invalid_argument` for an invalid path or limit. */
   constructor({ path, busyTimeoutMs = 4_000, ...options }: SqliteLongTermMemoryOptions) {
     if (typeof path !== "string" || path.trim() === "" || path === ":memory:")
-      throw misuse(`path is ${JSON.stringify(path)}: name a file, or use InMemoryLongTermMemory.`);
+      throw invalidArgument(`path is ${JSON.stringify(path)}: name a file, or use InMemoryLongTermMemory.`);
     check(busyTimeoutMs, MILLISECONDS, "busyTimeoutMs");
     this.#path = resolve(path);
     this.#busyTimeoutMs = busyTimeoutMs;
@@ -296,7 +296,7 @@ export class SqliteLongTermMemory implements LongTermMemory {
 
   /** The newest records, newest first. Default: 50 of them. */
   async list({ limit = 50 }: { readonly limit?: number } = {}): Promise<readonly StoredMemory[]> {
-    const count = wantedRecords(limit);
+    const count = checkLimit(limit);
     return this.#work(undefined, (database) =>
       database
         .prepare("SELECT id, text, time, origin, session FROM memories ORDER BY time DESC, id DESC LIMIT ?")
@@ -465,8 +465,8 @@ async function retrieveFrom(
   query: string,
   { limit, signal }: RetrieveOptions,
 ): Promise<readonly Recollection[]> {
-  check(query, STRING, "query");
-  const count = wantedRecords(limit);
+  check(query, STRING_SCHEMA, "query");
+  const count = checkLimit(limit);
   const [vector] = await vectorsOf(query.trim() === "" ? [] : [query], settings, signal);
   return work(signal, (database) => {
     const now = settings.clock.now();

@@ -1,7 +1,7 @@
-import { abortError, type Clock, inTime, systemClock } from "../core/base/async.ts";
-import { check, checkOptions, ownSchema, type Properties } from "../core/base/check.ts";
+import { abortError, type Clock, systemClock, withTimeout } from "../core/base/async.ts";
+import { check, checkOptions, optionSchema, type Properties } from "../core/base/check-options.ts";
 import { errorMessage } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import { toCleanText, truncateMiddle } from "../core/base/text.ts";
 import { type Recordable, textsToRecord } from "./long-term-memory.ts";
 import { TermReader } from "./term-reader.ts";
@@ -57,7 +57,7 @@ export function storeSettings(options: LongTermStoreOptions): StoreSettings {
     embedTimeoutMs: 3_000,
     clock: systemClock,
     onNotice: () => undefined,
-    ...defined(options),
+    ...omitUndefined(options),
     embedder: options.embedder,
     terms: new TermReader(),
   };
@@ -82,10 +82,10 @@ const PROPERTIES: Properties<LongTermStoreOptions> = {
   onNotice: { "x-function": true },
 };
 /** Open: each store adds its own options. */
-const OPTIONS = ownSchema({ type: "object", properties: PROPERTIES });
-const LIMIT = ownSchema({ type: "number", minimum: 1 });
+const OPTIONS = optionSchema({ type: "object", properties: PROPERTIES });
+const LIMIT = optionSchema({ type: "number", minimum: 1 });
 
-export function wantedRecords(limit = 5): number {
+export function checkLimit(limit = 5): number {
   check(limit, LIMIT, "limit");
   return Math.floor(limit);
 }
@@ -121,7 +121,7 @@ export async function vectorsOf(
   if (embedder === undefined || texts.length === 0) return [];
   try {
     const embed = (combined: AbortSignal): Promise<unknown> => embedder.embed(texts, { signal: combined });
-    const vectors = await inTime(embed, { ms, clock, signal });
+    const vectors = await withTimeout(embed, { ms, clock, signal });
     if (!Array.isArray(vectors) || vectors.length !== texts.length)
       throw new TypeError(`not one vector for each of ${texts.length} texts`);
     return vectors.map((vector: ArrayLike<number>) => toUnitVector(vector));

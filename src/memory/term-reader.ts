@@ -54,7 +54,7 @@ export class TermReader {
 }
 
 /** The terms without stop words; all of them if nothing else is left. */
-export function telling(terms: readonly string[]): readonly string[] {
+export function significantWords(terms: readonly string[]): readonly string[] {
   const some = terms.filter((term) => !STOP_WORDS.has(term));
   return some.length > 0 ? some : terms;
 }
@@ -62,7 +62,7 @@ export function telling(terms: readonly string[]): readonly string[] {
 function toQueryTerms(terms: Iterable<string>): readonly string[] {
   const each = new Set(terms);
   each.delete("");
-  return telling([...each]).slice(0, MAX_QUERY_TERMS);
+  return significantWords([...each]).slice(0, MAX_QUERY_TERMS);
 }
 
 const MAX_TERM = 64;

@@ -1,5 +1,5 @@
 import type { RunResult } from "../core/agent/result.ts";
-import { misuse } from "../core/base/errors.ts";
+import { invalidArgument } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
 import { defineTool, type Tool } from "../core/tool/tool.ts";
 
@@ -24,7 +24,9 @@ export function createHandoffTool<const Name extends string>({
 }: HandoffOptions<Name>): HandoffTool<Name> {
   const names = Object.keys(to) as Name[];
   if (names.length === 0)
-    throw misuse("createHandoffTool needs an agent to hand over to: pass to: { name: what it is for }.");
+    throw invalidArgument(
+      "createHandoffTool needs an agent to hand over to: pass to: { name: what it is for }.",
+    );
   const lines = names.map((each) => `- ${each}: ${to[each]}`);
   const tool = defineTool({
     name,

@@ -1,11 +1,11 @@
 import type { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { assertCount } from "../core/base/check.ts";
-import { misuse } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
+import { assertInteger } from "../core/base/check-options.ts";
+import { invalidArgument } from "../core/base/errors.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
-import { type Input, spokenMessages } from "../core/message/input.ts";
+import { type Input, toUserMessages } from "../core/message/input.ts";
 import type { UserMessage } from "../core/message/message.ts";
 import { hasText } from "./pipelines.ts";
 
@@ -57,10 +57,11 @@ export class MessageHub {
 
   /** Adds a member, which hears what is said from now on. Throws `invalid_argument` if it is one already. */
   add(name: string, agent: Agent): void {
-    if (this.#members.has(name)) throw misuse(`"${name}" is in the hub already: choose another name.`);
+    if (this.#members.has(name))
+      throw invalidArgument(`"${name}" is in the hub already: choose another name.`);
     for (const [other, member] of this.#members) {
       if (member !== agent) continue;
-      throw misuse(`"${name}" and "${other}" are the same agent, which would hear itself.`);
+      throw invalidArgument(`"${name}" and "${other}" are the same agent, which would hear itself.`);
     }
     this.#members.set(name, agent);
   }
@@ -72,7 +73,7 @@ export class MessageHub {
 
   /** Has all members except `from` observe a message. Rejects as {@link Agent.observe} does. */
   async broadcast(message: Input, from?: string): Promise<void> {
-    const messages = spokenMessages(message, "broadcast()").map((each) => withSpeaker(each, from));
+    const messages = toUserMessages(message, "broadcast()").map((each) => withSpeaker(each, from));
     for (const [name, agent] of this.#members) if (name !== from) await agent.observe(messages);
   }
 
@@ -89,7 +90,7 @@ export class MessageHub {
     const { signal, onEvent } = options;
     const result = await this.#member(name).run(
       input,
-      defined({ signal, onEvent: onEvent && ((event: AgentEvent) => onEvent(event, name)) }),
+      omitUndefined({ signal, onEvent: onEvent && ((event: AgentEvent) => onEvent(event, name)) }),
     );
     if (hasText(result)) await this.broadcast(result.text, name);
     return result;
@@ -101,7 +102,7 @@ export class MessageHub {
    */
   async discuss(input: Input, options: DiscussOptions = {}): Promise<HubResult> {
     const { next = this.#everyoneOnce, maxTurns = 20, ...reply } = options;
-    assertCount("maxTurns", maxTurns, 1);
+    assertInteger("maxTurns", maxTurns, 1);
     await this.broadcast(input);
     const turns: HubTurn[] = [];
     const end = (stopReason: HubResult["stopReason"]): HubResult => ({
@@ -123,7 +124,7 @@ export class MessageHub {
   #member(name: string): Agent {
     const agent = this.#members.get(name);
     if (agent !== undefined) return agent;
-    throw misuse(`There is no "${name}" in the hub. Members: ${this.names.join(", ") || "none"}.`);
+    throw invalidArgument(`There is no "${name}" in the hub. Members: ${this.names.join(", ") || "none"}.`);
   }
 }
 

@@ -3,7 +3,7 @@ import { type NestedRun, runNested } from "../core/agent/loop.ts";
 import { endRun } from "../core/agent/perform.ts";
 import type { Ending, RunResult } from "../core/agent/result.ts";
 import type { Run } from "../core/agent/run.ts";
-import { misuse } from "../core/base/errors.ts";
+import { invalidArgument } from "../core/base/errors.ts";
 import { hasAnswer } from "../core/base/stop-reason.ts";
 import { type Message, messageText, type UserBlock } from "../core/message/message.ts";
 
@@ -11,7 +11,7 @@ import { type Message, messageText, type UserBlock } from "../core/message/messa
  * True if the conversation ends with a question. Otherwise it is in the middle of a run that started without
  * a pattern, and that run is resumed as it is.
  */
-export function standsAtQuestion({ state }: Run): boolean {
+export function endsWithQuestion({ state }: Run): boolean {
   const { messages, hasPending } = state.transcript;
   const last = messages.at(-1);
   // The answers of phases are not part of the conversation.
@@ -41,7 +41,7 @@ export class Phases {
     const { messages } = run.state.transcript;
     const at = messages.findLastIndex(({ role }) => role === "user");
     const question = messages[at];
-    if (question?.role !== "user") throw misuse("There is no question to work on: pass an input.");
+    if (question?.role !== "user") throw invalidArgument("There is no question to work on: pass an input.");
     this.#run = run;
     this.#history = messages.slice(0, at);
     this.#attachments = question.content.filter((block) => block.type === "image");
@@ -67,7 +67,7 @@ export class Phases {
   }
 
   /** True if the pattern can continue after a phase. Otherwise the run ends as the phase did. */
-  canGoOnFrom({ stopReason }: RunResult): boolean {
+  canContinueAfter({ stopReason }: RunResult): boolean {
     if (stopReason === "max_iterations" && this.#run.until.onMaxIterations === "throw") return false;
     return hasAnswer(stopReason);
   }

@@ -1,9 +1,9 @@
 import type { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { misuse } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
-import { endedByItself } from "../core/base/stop-reason.ts";
+import { invalidArgument } from "../core/base/errors.ts";
+import { omitUndefined } from "../core/base/json.ts";
+import { isNormalEnd } from "../core/base/stop-reason.ts";
 import type { Input } from "../core/message/input.ts";
 
 /** Options of a pipeline. */
@@ -57,7 +57,7 @@ export async function fanoutPipeline(
 ): Promise<readonly RunResult[]> {
   assertAgents(agents);
   if (new Set(agents).size < agents.length) {
-    throw misuse(
+    throw invalidArgument(
       "The same agent stands twice in the fan-out: it can only do one run at a time, so make a second one.",
     );
   }
@@ -72,16 +72,16 @@ export async function fanoutPipeline(
 
 /** True if a run ended with a text others can work with. */
 export function hasText({ stopReason, text }: RunResult): boolean {
-  return endedByItself(stopReason) && text.trim() !== "";
+  return isNormalEnd(stopReason) && text.trim() !== "";
 }
 
 function runOptions(
   { signal, onEvent }: PipelineOptions,
   at: number,
 ): { readonly signal?: AbortSignal; readonly onEvent?: (event: AgentEvent) => void } {
-  return defined({ signal, onEvent: onEvent && ((event: AgentEvent) => onEvent(event, at)) });
+  return omitUndefined({ signal, onEvent: onEvent && ((event: AgentEvent) => onEvent(event, at)) });
 }
 
 function assertAgents(agents: readonly Agent[]): void {
-  if (agents.length === 0) throw misuse("A pipeline needs at least one agent.");
+  if (agents.length === 0) throw invalidArgument("A pipeline needs at least one agent.");
 }

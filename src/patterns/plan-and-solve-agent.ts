@@ -3,13 +3,13 @@ import { type AgentOptions, patternOptions } from "../agent/options.ts";
 import { endingOf } from "../core/agent/perform.ts";
 import type { Ending, RunResult } from "../core/agent/result.ts";
 import { beforeTurn, type Run } from "../core/agent/run.ts";
-import { checkOptions } from "../core/base/check.ts";
+import { checkOptions } from "../core/base/check-options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
-import { defined, isRecord, safeParse } from "../core/base/json.ts";
-import { counted } from "../core/base/text.ts";
+import { isRecord, omitUndefined, safeParse } from "../core/base/json.ts";
+import { pluralize } from "../core/base/text.ts";
 import { defineTool, type Tool, ToolRegistry } from "../core/tool/tool.ts";
 import { errorResult } from "../core/tool/tool-output.ts";
-import { Phases, standsAtQuestion } from "./phases.ts";
+import { endsWithQuestion, Phases } from "./phases.ts";
 
 /** A step that was carried out. */
 export interface FinishedStep {
@@ -107,7 +107,7 @@ export class PlanAndSolveAgent extends Agent {
   }
 
   override async conduct(run: Run): Promise<RunResult> {
-    if (!standsAtQuestion(run)) return super.conduct(run);
+    if (!endsWithQuestion(run)) return super.conduct(run);
     await beforeTurn(run);
     const phases = new Phases(run);
     const finished: FinishedStep[] = [];
@@ -133,7 +133,7 @@ export class PlanAndSolveAgent extends Agent {
     failure: string | undefined,
   ): Promise<{ readonly steps: readonly string[] } | Ending> {
     const { maxSteps, noPlanAnswer } = this.#plan;
-    const context = { question: phases.question, finished, ...defined({ failure }) };
+    const context = { question: phases.question, finished, ...omitUndefined({ failure }) };
     let excessCount = 0;
     const tool = planTool(maxSteps, (count) => {
       excessCount = count;
@@ -144,7 +144,7 @@ export class PlanAndSolveAgent extends Agent {
       maxIterations: PLANNER_ITERATIONS,
       onMaxIterations: "last",
     });
-    if (result.stopReason !== "max_iterations" && !phases.canGoOnFrom(result)) return endingOf(result);
+    if (result.stopReason !== "max_iterations" && !phases.canContinueAfter(result)) return endingOf(result);
     const steps = Array.isArray(result.output) ? cleanSteps(result.output) : parsePlan(result.text);
     if (steps.length > 0 && steps.length <= maxSteps) return { steps };
     const count = steps.length === 0 ? excessCount : steps.length;
@@ -181,7 +181,7 @@ export class PlanAndSolveAgent extends Agent {
       });
       if (canReplan && last.stopReason === "max_iterations") failure ??= "Its model requests were used up.";
       if (failure !== undefined) return { type: "failed", failure: `${step}\n${failure}` };
-      if (!phases.canGoOnFrom(last)) return { type: "stopped", last };
+      if (!phases.canContinueAfter(last)) return { type: "stopped", last };
       finished.push({ step, result: last.text });
       if (isLast) return { type: "done", last };
     }
@@ -268,11 +268,11 @@ function planTool(maxSteps: number, onTooMany: (count: number) => void): Tool {
       if (clean.length > maxSteps) {
         onTooMany(clean.length);
         return errorResult(
-          `The plan has ${counted(clean.length, "step")}, which is more than ${maxSteps}. Join steps, and give the whole plan again.`,
+          `The plan has ${pluralize(clean.length, "step")}, which is more than ${maxSteps}. Join steps, and give the whole plan again.`,
         );
       }
       const text = formatPlan(clean);
-      return { content: text, title: counted(clean.length, "step"), finish: { text, output: clean } };
+      return { content: text, title: pluralize(clean.length, "step"), finish: { text, output: clean } };
     },
   });
 }

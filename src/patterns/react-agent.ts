@@ -2,9 +2,9 @@ import { Agent } from "../agent/agent.ts";
 import { type AgentOptions, patternOptions } from "../agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { Run } from "../core/agent/run.ts";
-import { checkOptions } from "../core/base/check.ts";
-import { misuse } from "../core/base/errors.ts";
-import { defined, isRecord } from "../core/base/json.ts";
+import { checkOptions } from "../core/base/check-options.ts";
+import { invalidArgument } from "../core/base/errors.ts";
+import { isRecord, omitUndefined } from "../core/base/json.ts";
 import type { CompiledSchema, JsonSchema } from "../core/base/schema.ts";
 import { toolCallsOf } from "../core/message/message.ts";
 import { assertToolName, defineTool, type Tool } from "../core/tool/tool.ts";
@@ -58,13 +58,16 @@ export class ReActAgent extends Agent {
     assertToolName(finishToolName);
     const finishName = finish === "tool" ? finishToolName : undefined;
     if (finishName !== undefined && own.tools?.some(({ name }) => name === finishName) === true)
-      throw misuse(
+      throw invalidArgument(
         `ReActAgent needs the name ${JSON.stringify(finishName)} for the tool that ends a run, and one of the tools has it: rename that, or set finishToolName.`,
       );
     const systemPrompt = own.systemPrompt ?? instructions(thoughtTool, finishName);
     super({
       ...own,
-      ...defined({ tools: thoughtTool ? [thoughtToolOf(), ...(own.tools ?? [])] : own.tools, systemPrompt }),
+      ...omitUndefined({
+        tools: thoughtTool ? [thoughtToolOf(), ...(own.tools ?? [])] : own.tools,
+        systemPrompt,
+      }),
     });
     this.#thoughts = thoughtTool;
     this.#finishName = finishName;

@@ -3,10 +3,10 @@ import { type AgentOptions, patternOptions } from "../agent/options.ts";
 import { endingOf } from "../core/agent/perform.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { beforeTurn, type Run } from "../core/agent/run.ts";
-import { checkOptions } from "../core/base/check.ts";
+import { checkOptions } from "../core/base/check-options.ts";
 import { isRecord } from "../core/base/json.ts";
 import { defineTool, type Tool, ToolRegistry } from "../core/tool/tool.ts";
-import { Phases, standsAtQuestion } from "./phases.ts";
+import { endsWithQuestion, Phases } from "./phases.ts";
 
 const PHRASE = /[无無][需须須]改[进進]|no\s+need\s+for\s+improvement/giu;
 /** Ends of clauses: a negation before them does not apply after them. */
@@ -153,7 +153,7 @@ export class ReflectionAgent extends Agent {
 
   override async conduct(run: Run): Promise<RunResult> {
     this.#memory = [];
-    if (!standsAtQuestion(run)) return super.conduct(run);
+    if (!endsWithQuestion(run)) return super.conduct(run);
     await beforeTurn(run);
     const phases = new Phases(run);
     const task = phases.question;
@@ -163,7 +163,7 @@ export class ReflectionAgent extends Agent {
       toolChoice: run.until.toolChoice,
     };
     let last = await phases.run({ phase: "initial_execution" }, this.#prompts.execute({ task }), execution);
-    if (!phases.canGoOnFrom(last)) return phases.end(endingOf(last));
+    if (!phases.canContinueAfter(last)) return phases.end(endingOf(last));
     this.#remember("execution", last.text);
     for (let round = 1; round <= this.#maxRounds; round++) {
       const result = last.text;
@@ -177,7 +177,7 @@ export class ReflectionAgent extends Agent {
       if (!reflection.needsRefinement) break;
       const prompt = this.#prompts.refine({ task, result, feedback });
       const refined = await phases.run({ phase: "refinement", round }, prompt, execution);
-      if (!phases.canGoOnFrom(refined)) return phases.end(endingOf(refined, refined.text || result));
+      if (!phases.canContinueAfter(refined)) return phases.end(endingOf(refined, refined.text || result));
       // A model that says nothing has no better attempt.
       if (refined.text.trim() === "") break;
       this.#remember("execution", refined.text);
@@ -202,7 +202,7 @@ export class ReflectionAgent extends Agent {
     const feedback = last.text;
     if (structured && isVerdict(last.output))
       return { type: "reflected", feedback, needsRefinement: last.output.needs_improvement };
-    if (!phases.canGoOnFrom(last)) return { type: "stopped", last };
+    if (!phases.canContinueAfter(last)) return { type: "stopped", last };
     return {
       type: "reflected",
       feedback,

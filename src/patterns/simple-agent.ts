@@ -4,7 +4,7 @@ import { loop } from "../core/agent/loop.ts";
 import { endRun } from "../core/agent/perform.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { Run } from "../core/agent/run.ts";
-import { checkOptions } from "../core/base/check.ts";
+import { checkOptions } from "../core/base/check-options.ts";
 import { type Tool, ToolRegistry } from "../core/tool/tool.ts";
 
 /** Options shared by {@link SimpleAgent} and `ReActAgent`. */

@@ -2,9 +2,9 @@ import { Agent } from "../agent/agent.ts";
 import type { AgentStream } from "../agent/agent-stream.ts";
 import type { AgentOptions, OutputOf, RunOptions } from "../agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { orAborted } from "../core/base/async.ts";
-import { misuse, NanoAgentError } from "../core/base/errors.ts";
-import { defined, isRecord } from "../core/base/json.ts";
+import { raceAbort } from "../core/base/async.ts";
+import { invalidArgument, NanoAgentError } from "../core/base/errors.ts";
+import { isRecord, omitUndefined } from "../core/base/json.ts";
 import type { JsonSchema, SchemaInput, SchemaResult } from "../core/base/schema.ts";
 import { compileValidator } from "../core/base/validate-json.ts";
 import type { Input } from "../core/message/input.ts";
@@ -126,7 +126,7 @@ type Ask = (question: string, signal: AbortSignal) => Promise<string>;
 function asAskFunction(input: PersonInput): Ask {
   if (typeof input === "function")
     return async (question, signal) => {
-      const answer: unknown = await orAborted(Promise.resolve(input(question, { signal })), signal);
+      const answer: unknown = await raceAbort(Promise.resolve(input(question, { signal })), signal);
       if (typeof answer === "string") return answer;
       throw new NanoAgentError(
         "invalid_response",
@@ -137,7 +137,7 @@ function asAskFunction(input: PersonInput): Ask {
     if ("question" in input) return askReader(input);
     if (Symbol.asyncIterator in input) return askIterable(input);
   }
-  throw misuse(
+  throw invalidArgument(
     `input is ${input === null ? "null" : typeof input}: pass a function, an async iterable of texts, or something with question().`,
   );
 }
@@ -153,7 +153,7 @@ function askReader(reader: LineReader): Ask {
     if (lines.hasEnded) throw inputEnded();
     reader.once?.("close", close);
     try {
-      return await orAborted(Promise.race([reader.question(`${question}\n> `, { signal }), closed]), signal);
+      return await raceAbort(Promise.race([reader.question(`${question}\n> `, { signal }), closed]), signal);
     } finally {
       reader.off?.("close", close);
     }
@@ -191,7 +191,7 @@ function askIterable(answers: AsyncIterable<string>): Ask {
   return async (_question, signal) => {
     iterator ??= answers[Symbol.asyncIterator]();
     pending ??= iterator.next();
-    const step = await orAborted(pending, signal);
+    const step = await raceAbort(pending, signal);
     pending = undefined;
     if (step.done === true) throw inputEnded();
     return step.value;
@@ -316,7 +316,7 @@ function readAnswer(answer: string, field: JsonSchema): unknown {
 function validatorOf({ field, root }: FieldQuestion): (value: unknown) => SchemaResult {
   const { $defs, definitions } = root;
   try {
-    return compileValidator({ ...defined({ $defs, definitions }), ...field });
+    return compileValidator({ ...omitUndefined({ $defs, definitions }), ...field });
   } catch {
     return (value) => ({ ok: true, value });
   }

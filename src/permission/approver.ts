@@ -5,9 +5,9 @@ import type {
   GateDecision,
   GateRequest,
 } from "../core/agent/ports.ts";
-import { orAborted } from "../core/base/async.ts";
+import { raceAbort } from "../core/base/async.ts";
 import { errorMessage } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import type { ToolInput } from "../core/message/message.ts";
 import { isEditTool, isFileTool, type SessionRules } from "./rule.ts";
 
@@ -104,7 +104,7 @@ async function answerFor(request: ApprovalRequest, options: ApproverOptions): Pr
   });
   try {
     // A prompt that ignores the abort must not block the next question.
-    orAborted(prompt.ask({ ...question, signal }), request.signal).then(
+    raceAbort(prompt.ask({ ...question, signal }), request.signal).then(
       pendingReply.resolve,
       pendingReply.reject,
     );
@@ -135,7 +135,7 @@ async function decideWithoutAsking(
   { recheck }: ApproverOptions,
 ): Promise<ApproverAnswer | undefined> {
   const now = await recheck(request);
-  if (now.action === "deny") return { approved: false, ...defined({ reason: now.reason }) };
+  if (now.action === "deny") return { approved: false, ...omitUndefined({ reason: now.reason }) };
   // A tool's own question is for a person, even if a rule allows the call.
   if (now.action === "ask" || request.decision.code === "needs_approval") return undefined;
   // Allowed by rules, without asking.
@@ -166,7 +166,7 @@ function questionOf(
     input,
     reason: reason ?? "It needs approval.",
     cwd,
-    ...defined({ parentCallId, agent, part, code, place, outside, runs, rule }),
+    ...omitUndefined({ parentCallId, agent, part, code, place, outside, runs, rule }),
     offersEdits,
     signal,
   };

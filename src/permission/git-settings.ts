@@ -47,7 +47,7 @@ export function isWrittenByGit(config: string, before = ""): boolean {
 }
 
 /** The folder that the `.git` file of a worktree or submodule points to, and that of the repository. */
-export function pointedGit(path: string): { readonly own: string; readonly common: string } | undefined {
+export function readGitPointer(path: string): { readonly own: string; readonly common: string } | undefined {
   const own = readPointer(path, /^gitdir: (.+)$/m);
   return own === undefined ? undefined : { own, common: commonOf(own) };
 }
@@ -59,7 +59,7 @@ function commonOf(own: string): string {
 /** True if git would find settings it did not write, here or in any folder above. */
 export function hasOwnGitSettings(folder: string): boolean {
   const git = join(folder, ".git");
-  const { own, common } = pointedGit(git) ?? { own: git, common: commonOf(git) };
+  const { own, common } = readGitPointer(git) ?? { own: git, common: commonOf(git) };
   // The folder itself may be a bare repository.
   const bare = existsSync(join(folder, "HEAD")) ? [folder] : [];
   const files = [own, common, ...bare].flatMap((each) => [

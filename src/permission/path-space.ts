@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve, sep } from "node:path";
 import { followLinks } from "../system/follow-links.ts";
-import { sessionPlace } from "../system/session-temporary.ts";
+import { sessionPath } from "../system/session-path.ts";
 import { fold } from "./match-text.ts";
 
 /** The base folders of paths and their spelling. */
@@ -67,7 +67,7 @@ export class PathSpace {
     if (expanded.length > MAX_PATH)
       return { given, written: [], resolved: "/", oddity: "it is longer than any path" };
     const absolute = isAbsolute(expanded)
-      ? sessionPlace(expanded, this.#options.temporary?.())
+      ? sessionPath(expanded, this.#options.temporary?.())
       : `${base}${sep}${expanded}`;
     return {
       given,

@@ -1,4 +1,4 @@
-import { misuse } from "../core/base/errors.ts";
+import { invalidArgument } from "../core/base/errors.ts";
 import type { CommandPlacement } from "../system/command-sandbox.ts";
 
 /** How freely tools may act, from most to least restrictive. */
@@ -21,7 +21,7 @@ export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
 export function assertPermissionMode(mode: string): asserts mode is PermissionMode {
   if ((PERMISSION_MODES as readonly string[]).includes(mode)) return;
-  throw misuse(
+  throw invalidArgument(
     `${JSON.stringify(mode)} is not a permission mode. Use one of ${PERMISSION_MODES.join(", ")}.`,
   );
 }

@@ -1,9 +1,9 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { Gate, GateDecision, GateRequest } from "../core/agent/ports.ts";
-import { misuse } from "../core/base/errors.ts";
-import { defined, fieldsOf, isRecord } from "../core/base/json.ts";
-import { clipped } from "../core/base/text.ts";
+import { invalidArgument } from "../core/base/errors.ts";
+import { fieldsOf, isRecord, omitUndefined } from "../core/base/json.ts";
+import { truncateEnd } from "../core/base/text.ts";
 import { BUILT_IN_RULES, secretInWord, secretPattern } from "./built-in-rules.ts";
 import { judgeCommand } from "./commands/judge-command.ts";
 import { matchesText } from "./match-text.ts";
@@ -94,7 +94,7 @@ export class Policy {
   constructor(options: PolicyOptions) {
     const { mode = "default", workspace, rules = [], defaults = true } = options;
     assertPermissionMode(mode);
-    if (workspace.length === 0) throw misuse("A policy needs at least one workspace folder.");
+    if (workspace.length === 0) throw invalidArgument("A policy needs at least one workspace folder.");
     this.#options = options;
     this.#mode = mode;
     this.#space = new PathSpace(options);
@@ -116,7 +116,7 @@ export class Policy {
     try {
       const verdict = this.#applyMode(this.#judge({ ...given, tool }, space, target));
       const { isFirm: _, part, ...decision } = verdict;
-      return { ...decision, ...(part === undefined ? {} : { part: clipped(part, MAX_PART) }), place };
+      return { ...decision, ...(part === undefined ? {} : { part: truncateEnd(part, MAX_PART) }), place };
     } catch (error) {
       const why = error instanceof Error ? error.message : "unknown failure";
       const verdict = unjudgedVerdict(`The call could not be judged (${why}).`);
@@ -199,7 +199,7 @@ export class Policy {
       return { ...verdict, decision: "deny", reason, code: "dont_ask_mode" };
     }
     if (this.#mode !== "bypassPermissions" || verdict.isFirm) return verdict;
-    return { ...BYPASS_VERDICT, ...defined({ part: verdict.part, runs: verdict.runs }) };
+    return { ...BYPASS_VERDICT, ...omitUndefined({ part: verdict.part, runs: verdict.runs }) };
   }
 }
 

@@ -1,6 +1,6 @@
-import { findProblem, ownSchema } from "../core/base/check.ts";
+import { findProblem, optionSchema } from "../core/base/check-options.ts";
 import { invalidConfig, type NanoAgentError } from "../core/base/errors.ts";
-import { clipped } from "../core/base/text.ts";
+import { truncateEnd } from "../core/base/text.ts";
 import { matchesText } from "./match-text.ts";
 
 /** The verdict of a rule on the calls it matches. */
@@ -127,7 +127,7 @@ export function parseRule(text: string, action: RuleAction): readonly Rule[] {
   return patterns.map((each) => ({ tool, pattern: checkedPattern(tool, each, text), action }));
 }
 
-const RULE_OBJECTS = ownSchema({
+const RULE_OBJECTS = optionSchema({
   type: "array",
   items: {
     type: "object",
@@ -136,7 +136,7 @@ const RULE_OBJECTS = ownSchema({
     additionalProperties: false,
   },
 });
-const RULE_TEXTS = ownSchema({
+const RULE_TEXTS = optionSchema({
   type: "object",
   properties: Object.fromEntries(
     ACTIONS.map((action) => [action, { type: "array", items: { type: "string" } }]),
@@ -197,7 +197,7 @@ function withAllBelow(pattern: string): readonly string[] {
 
 function ruleError(text: string, expected: string): NanoAgentError {
   return invalidConfig(
-    `The permission rule ${clipped(JSON.stringify(text), 200)} is malformed: expected ${expected}.`,
+    `The permission rule ${truncateEnd(JSON.stringify(text), 200)} is malformed: expected ${expected}.`,
   );
 }
 

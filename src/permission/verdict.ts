@@ -1,5 +1,5 @@
-import { defined, type Fields } from "../core/base/json.ts";
-import { clipped } from "../core/base/text.ts";
+import { type Fields, omitUndefined } from "../core/base/json.ts";
+import { truncateEnd } from "../core/base/text.ts";
 import { fold, PathPattern } from "./match-text.ts";
 import { type JudgedPath, type PathSpace, slashes } from "./path-space.ts";
 import type { PermissionMode, SandboxState } from "./permission-mode.ts";
@@ -75,15 +75,15 @@ export function planDenial(part: string): Verdict {
 /** `rule`: the one that would allow the part. */
 export function noRuleVerdict(reason: string, part: string, rule?: string): Verdict {
   const suggestion = rule !== undefined && rule.length <= MAX_PATTERN ? rule : undefined;
-  return { decision: "ask", part, reason, code: "no_rule", ...defined({ suggestion }) };
+  return { decision: "ask", part, reason, code: "no_rule", ...omitUndefined({ suggestion }) };
 }
 
 export function unjudgedVerdict(reason: string, part?: string): Verdict {
-  return { decision: "ask", reason, code: "not_judged", ...defined({ part }) };
+  return { decision: "ask", reason, code: "not_judged", ...omitUndefined({ part }) };
 }
 
 export function oneLine(text: string): string {
-  return clipped(text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim(), 160);
+  return truncateEnd(text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim(), 160);
 }
 
 export interface JudgedCall {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { StreamPart } from "../core/model/model.ts";
 import { anthropicWire } from "./anthropic/anthropic-wire.ts";
-import { AnswerBound } from "./attempt.ts";
+import { AnswerLimit } from "./attempt.ts";
 import { googleWire } from "./google/google-wire.ts";
 import { openAiChat } from "./openai-chat/chat-wire.ts";
 import { openAiResponses } from "./openai-responses/responses-wire.ts";
@@ -16,13 +16,13 @@ const tooLong = expect.objectContaining({
 
 /** Gives a decoder events without end; returns how many it took. */
 function takenEvents(createDecoder: Wire["createDecoder"], first: readonly object[], more: object): number {
-  const bound = new AnswerBound("p", 10_000);
-  const decoder = createDecoder((part) => bound.take(part), target);
+  const bound = new AnswerLimit("p", 10_000);
+  const decoder = createDecoder((part) => bound.countPart(part), target);
   const read = (event: object): void => {
     const data = JSON.stringify(event);
     const before = bound.chars;
     decoder.event("", data);
-    bound.event(data.length, bound.chars - before);
+    bound.countEvent(data.length, bound.chars - before);
   };
   for (const event of first) read(event);
   let taken = 0;
@@ -80,24 +80,24 @@ test.each<readonly [string, () => number]>([
 });
 
 test("an answer within its bound passes, however small its pieces and however often it is repeated", () => {
-  const bound = new AnswerBound("p", 10_000);
+  const bound = new AnswerLimit("p", 10_000);
   const text = "\n".repeat(10_000);
   for (const piece of text) {
-    bound.take({ type: "text_delta", index: 0, text: piece });
-    bound.event(1_000, piece.length);
+    bound.countPart({ type: "text_delta", index: 0, text: piece });
+    bound.countEvent(1_000, piece.length);
   }
-  for (let repeat = 0; repeat < 4; repeat++) bound.event(2 * text.length, 0);
+  for (let repeat = 0; repeat < 4; repeat++) bound.countEvent(2 * text.length, 0);
   const block: StreamPart = { type: "block", index: 0, block: { type: "text", text } };
-  expect(() => bound.take(block)).not.toThrow();
-  expect(() => bound.take({ type: "text_delta", index: 1, text: "x" })).toThrow(tooLong);
+  expect(() => bound.countPart(block)).not.toThrow();
+  expect(() => bound.countPart({ type: "text_delta", index: 1, text: "x" })).toThrow(tooLong);
 });
 
 test("a block that the journal could not write is refused, and arguments as deep as they may be are not", () => {
-  const bound = new AnswerBound("p", 10_000);
+  const bound = new AnswerLimit("p", 10_000);
   const nested = (levels: number) =>
     JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`) as readonly never[];
   const call = { type: "tool_use", id: "c", name: "t", input: { list: nested(499) } } as const;
-  expect(() => bound.take({ type: "block", index: 0, block: call })).not.toThrow();
+  expect(() => bound.countPart({ type: "block", index: 0, block: call })).not.toThrow();
   const block = { type: "text", text: "", provider_data: { google: { item: nested(50_000) } } } as const;
-  expect(() => bound.take({ type: "block", index: 1, block })).toThrow(/nested deeper than 510 levels/);
+  expect(() => bound.countPart({ type: "block", index: 1, block })).toThrow(/nested deeper than 510 levels/);
 });

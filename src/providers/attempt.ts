@@ -1,11 +1,11 @@
 import { type Clock, startTimer } from "../core/base/async.ts";
 import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { isDeeperThan, MAX_JSON_DEPTH, safeParse } from "../core/base/json.ts";
-import { GrowingText } from "../core/base/text.ts";
+import { TextBuffer } from "../core/base/text.ts";
 import type { BlockPart, StreamPart } from "../core/model/model.ts";
-import type { SentRequest } from "./model-call.ts";
+import type { RequestInFlight } from "./model-call.ts";
 import type { NetworkSettings } from "./network.ts";
-import { excerpt, providerWords, redact } from "./provider-errors.ts";
+import { excerpt, parseErrorBody, redact } from "./provider-errors.ts";
 import { createSseParser } from "./server-events.ts";
 import { type AnswerHead, type AnswerSink, type Exchange, hostOf, type Transport } from "./transport.ts";
 import type { Wire, WireRequest, WireTarget } from "./wire.ts";
@@ -25,7 +25,7 @@ interface AttemptOptions {
 const MAX_ERROR_BODY = 64 * 1024;
 
 /** One request to a model and its answer, from bytes to parts. It never retries. */
-export class Attempt implements SentRequest, AnswerSink {
+export class Attempt implements RequestInFlight, AnswerSink {
   readonly done: Promise<void>;
   readonly #completion: PromiseWithResolvers<void> = Promise.withResolvers<void>();
   readonly #options: AttemptOptions;
@@ -50,16 +50,16 @@ export class Attempt implements SentRequest, AnswerSink {
     if (this.#settle()) this.#exchange.cancel();
   }
 
-  hold(held: boolean): void {
+  setPaused(held: boolean): void {
     if (this.#isSettled) return;
-    this.#deadlines.hold(held);
+    this.#deadlines.setPaused(held);
     if (held) this.#exchange.pause();
     else this.#exchange.resume();
   }
 
   onAnswer(head: AnswerHead): void {
     if (this.#isSettled) return;
-    this.#deadlines.answered();
+    this.#deadlines.onHeaders();
     try {
       this.#reader = this.#readerFor(head);
     } catch (error) {
@@ -125,7 +125,7 @@ export class Attempt implements SentRequest, AnswerSink {
       (reader ??= /^\ufeff?\s*[{[]/.test(firstText) ? this.#documentReader(head) : this.#streamReader());
     return {
       text: (text) => {
-        if (reader === undefined && /^\ufeff?\s*$/.test(text)) this.#deadlines.received("bytes");
+        if (reader === undefined && /^\ufeff?\s*$/.test(text)) this.#deadlines.recordProgress("bytes");
         else (reader ?? readerOf(text)).text(text);
       },
       end: () => readerOf("").end(),
@@ -137,7 +137,7 @@ export class Attempt implements SentRequest, AnswerSink {
   #documentReader(head: AnswerHead): BodyReader {
     const { wire, settings } = this.#options;
     const maxChars = 2 * settings.maxAnswerChars;
-    const body = new GrowingText();
+    const body = new TextBuffer();
     let chars = 0;
     return {
       text: (text) => {
@@ -145,7 +145,7 @@ export class Attempt implements SentRequest, AnswerSink {
         if (chars > maxChars)
           throw this.#protocolError(`a JSON document of more than ${maxChars} characters`);
         body.add(text);
-        this.#deadlines.received("event");
+        this.#deadlines.recordProgress("event");
       },
       end: () => {
         const text = body.toString();
@@ -180,7 +180,7 @@ export class Attempt implements SentRequest, AnswerSink {
       events++;
       const before = bound.chars;
       decoder.event(event, data);
-      bound.event(data.length, bound.chars - before);
+      bound.countEvent(data.length, bound.chars - before);
       if (decoder.done()) finish();
     };
     // Escapes make an event longer than its text.
@@ -191,7 +191,7 @@ export class Attempt implements SentRequest, AnswerSink {
         if (before === 0 && beginning.length < MAX_QUOTED) beginning += text.slice(0, MAX_QUOTED);
         // Wraps the whole piece, so that an event needs no closure of its own.
         withProtocolErrors(() => parser.push(text));
-        this.#deadlines.received(events === before ? "bytes" : "event");
+        this.#deadlines.recordProgress(events === before ? "bytes" : "event");
       },
       end: () => {
         withProtocolErrors(() => parser.end());
@@ -209,11 +209,11 @@ export class Attempt implements SentRequest, AnswerSink {
     };
   }
 
-  #decoder(): { readonly bound: AnswerBound; readonly decoder: ReturnType<Wire["createDecoder"]> } {
+  #decoder(): { readonly bound: AnswerLimit; readonly decoder: ReturnType<Wire["createDecoder"]> } {
     const { wire, target, settings, withMaker, onPart } = this.#options;
-    const bound = new AnswerBound(target.provider, settings.maxAnswerChars);
+    const bound = new AnswerLimit(target.provider, settings.maxAnswerChars);
     const decoder = wire.createDecoder((part) => {
-      bound.take(part);
+      bound.countPart(part);
       onPart(part.type === "block" ? withMaker(part) : part);
     }, target);
     return { bound, decoder };
@@ -235,7 +235,7 @@ export class Attempt implements SentRequest, AnswerSink {
 
   #errorFromAnswer(head: AnswerHead, body: string): NanoAgentError {
     const { wire, target } = this.#options;
-    if (isSuccess(head) && providerWords(body).message === undefined)
+    if (isSuccess(head) && parseErrorBody(body).message === undefined)
       return this.#protocolError("a JSON document instead of a stream of events");
     return wire.toError({ status: head.status, headers: head.headers, body, target });
   }
@@ -316,20 +316,20 @@ export class Deadlines {
   }
 
   /** The headers have arrived: from now on signs of life and events count. */
-  answered(): void {
+  onHeaders(): void {
     this.#answeredAt = this.#clock.elapsed();
     this.#progressAt = this.#answeredAt;
   }
 
   /** Something arrived: an event, or bytes that only show that the server is alive. */
-  received(what: "event" | "bytes"): void {
+  recordProgress(what: "event" | "bytes"): void {
     if (what === "event") this.#hasEvents = true;
     else if (this.#hasEvents) return;
     this.#progressAt = this.#clock.elapsed();
   }
 
   /** While the reader is paused, silence does not count. */
-  hold(isHeld: boolean): void {
+  setPaused(isHeld: boolean): void {
     this.#isPaused = isHeld;
     if (!isHeld && this.#answeredAt !== Number.POSITIVE_INFINITY) this.#progressAt = this.#clock.elapsed();
   }
@@ -398,7 +398,7 @@ const ENVELOPE_CHARS = 1_000;
 const MAX_BLOCK_DEPTH = MAX_JSON_DEPTH + 10;
 
 /** Limits the size of one answer, whatever it consists of. All methods throw `invalid_response` beyond it. */
-export class AnswerBound {
+export class AnswerLimit {
   readonly #provider: string;
   readonly #maxChars: number;
   readonly #prefix: string;
@@ -419,7 +419,7 @@ export class AnswerBound {
     return this.#deltaChars + this.#blockChars;
   }
 
-  take(part: StreamPart): void {
+  countPart(part: StreamPart): void {
     if (part.type === "block") {
       if (isDeeperThan(part.block, MAX_BLOCK_DEPTH)) throw this.#tooDeepError();
       const { type: _type, ...fields } = part.block;
@@ -430,7 +430,7 @@ export class AnswerBound {
   }
 
   /** Counts an event of `length` characters, `emitted` of which became parts. */
-  event(length: number, emitted: number): void {
+  countEvent(length: number, emitted: number): void {
     this.#hidden += emitted === 0 ? length : Math.max(0, length - REPEATS * emitted - ENVELOPE_CHARS);
     if (this.#hidden > REPEATS * this.#maxChars + FRAME_CHARS) throw this.#tooLongError();
   }

@@ -39,8 +39,8 @@ function watch(limits: Partial<typeof LIMITS> = {}): WatchedStream {
 
 test("bytes keep a request alive until its first event, and no longer than the limit for that", async () => {
   const { deadlines, after, ended } = watch();
-  await after(500, () => deadlines.answered());
-  for (let at = 1; at <= 9; at++) await after(1_000, () => deadlines.received("bytes"));
+  await after(500, () => deadlines.onHeaders());
+  for (let at = 1; at <= 9; at++) await after(1_000, () => deadlines.recordProgress("bytes"));
   expect(ended()).toBeUndefined();
   await after(1_000, () => undefined);
   expect(ended()).toEqual({ limit: "firstEventTimeoutMs", at: 10_500 });
@@ -48,26 +48,26 @@ test("bytes keep a request alive until its first event, and no longer than the l
 
 test("without any sign of life the time between events holds from the head on", async () => {
   const { deadlines, after, ended } = watch();
-  await after(500, () => deadlines.answered());
-  await after(1_000, () => deadlines.received("bytes"));
+  await after(500, () => deadlines.onHeaders());
+  await after(1_000, () => deadlines.recordProgress("bytes"));
   await after(2_000, () => undefined);
   expect(ended()).toEqual({ limit: "idleTimeoutMs", at: 3_500 });
 });
 
 test("once the first event has come only events count", async () => {
   const { deadlines, after, ended } = watch();
-  await after(500, () => deadlines.answered());
-  await after(1_500, () => deadlines.received("bytes"));
-  await after(1_500, () => deadlines.received("event"));
-  for (let at = 1; at <= 3; at++) await after(600, () => deadlines.received("bytes"));
+  await after(500, () => deadlines.onHeaders());
+  await after(1_500, () => deadlines.recordProgress("bytes"));
+  await after(1_500, () => deadlines.recordProgress("event"));
+  for (let at = 1; at <= 3; at++) await after(600, () => deadlines.recordProgress("bytes"));
   await after(200, () => undefined);
   expect(ended()).toEqual({ limit: "idleTimeoutMs", at: 5_500 });
 });
 
 test("an answer that goes on may take longer than the limit for its first event", async () => {
   const { deadlines, after, ended } = watch();
-  await after(500, () => deadlines.answered());
-  for (let at = 1; at <= 20; at++) await after(1_900, () => deadlines.received("event"));
+  await after(500, () => deadlines.onHeaders());
+  for (let at = 1; at <= 20; at++) await after(1_900, () => deadlines.recordProgress("event"));
   expect(ended()).toBeUndefined();
   deadlines.stop();
 });
@@ -75,8 +75,8 @@ test("an answer that goes on may take longer than the limit for its first event"
 test("0 switches each limit off", async () => {
   const off = { headerTimeoutMs: 0, idleTimeoutMs: 0, firstEventTimeoutMs: 0, requestTimeoutMs: 0 };
   const { deadlines, after, ended } = watch(off);
-  await after(100_000, () => deadlines.answered());
-  await after(100_000, () => deadlines.received("event"));
+  await after(100_000, () => deadlines.onHeaders());
+  await after(100_000, () => deadlines.recordProgress("event"));
   await after(100_000, () => undefined);
   expect(ended()).toBeUndefined();
 });
@@ -111,7 +111,7 @@ test("one timer watches all limits of a request, also where the first is not the
   const onTimeout = ({ details }: NanoAgentError): void => void limits.push(details["limit"]);
   const deadlines = new Deadlines(counting, timeouts, "http://127.0.0.1:1", onTimeout);
   await clock.advance(500);
-  deadlines.answered();
+  deadlines.onHeaders();
   expect([timers, limits]).toEqual([1, []]);
   await clock.advance(2_000);
   expect(limits).toEqual(["idleTimeoutMs"]);

@@ -1,5 +1,10 @@
-import { type ErrorCode, misuse, type NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
+import {
+  type ErrorCode,
+  invalidArgument,
+  type NanoAgentError,
+  toNanoAgentError,
+} from "../core/base/errors.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import type { FinishPart, Model, StreamPart } from "../core/model/model.ts";
 
 /** Options of {@link fallbackModel}. */
@@ -44,7 +49,7 @@ export function isFallbackError(error: NanoAgentError): boolean {
 export function fallbackModel(models: readonly Model[], options: FallbackOptions = {}): Model {
   const [first] = models;
   if (first === undefined) {
-    throw misuse("fallbackModel got an empty list of models. Pass at least one.");
+    throw invalidArgument("fallbackModel got an empty list of models. Pass at least one.");
   }
   return createFallback([first, ...models.slice(1)], options, { preferred: 0 });
 }
@@ -92,5 +97,5 @@ function createFallback(
 }
 
 function factsOf({ provider, id, info }: Model): NonNullable<FinishPart["answeredBy"]> {
-  return { provider, id, ...defined({ info }) };
+  return { provider, id, ...omitUndefined({ info }) };
 }

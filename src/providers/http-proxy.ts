@@ -1,5 +1,5 @@
 import { errorMessage, invalidConfig, NanoAgentError } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import { isLoopback, type ProxyOptions } from "./network.ts";
 
 /**
@@ -66,7 +66,7 @@ export function proxyError(
     status === 407 ? "Put user and password into its address." : "Check the proxy settings and noProxy.";
   // Node's message may contain the password.
   return new NanoAgentError("network", `The proxy ${host} ${problem}. ${hint}`, {
-    details: { host, ...defined({ status: hasStatus ? status : undefined }), cause: String(code) },
+    details: { host, ...omitUndefined({ status: hasStatus ? status : undefined }), cause: String(code) },
     retryable: !hasStatus || status >= 500,
   });
 }

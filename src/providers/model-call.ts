@@ -4,7 +4,7 @@ import { EventStream } from "../core/base/event-stream.ts";
 import type { InputEstimates } from "../core/model/estimate.ts";
 import type { Model, ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../core/model/model.ts";
 import type { NetworkSettings } from "./network.ts";
-import { asTooLong, changedError, type FailureReason, limitIn } from "./provider-errors.ts";
+import { type FailureReason, namedLimit, toOverflowError, withErrorChanges } from "./provider-errors.ts";
 import type { Refusals } from "./refusals.ts";
 import type { ShownQuirks } from "./wire.ts";
 
@@ -63,7 +63,7 @@ export function newLearnedModel(): LearnedModel {
   return { hasAnswered: false, quirks: {}, changes: 0 };
 }
 
-export function calledModel<Encoded>(
+export function createCallingModel<Encoded>(
   provider: string,
   info: ModelInfo | undefined,
   setup: CallSetup<Encoded>,
@@ -100,19 +100,19 @@ export interface CallSetup<Encoded> {
   /** Jitter between retries: numbers from 0 up to but not including 1. */
   readonly random: () => number;
   readonly encode: (request: ModelRequest) => Encoded | Promise<Encoded>;
-  readonly send: (request: Encoded, emit: (part: StreamPart) => void) => SentRequest;
+  readonly send: (request: Encoded, emit: (part: StreamPart) => void) => RequestInFlight;
   /** Adapts the encoding of requests if a refusal shows how. Returns a description of the change. */
   readonly adapt?: (error: NanoAgentError) => string | undefined;
   /** Shared by all under the same limit. Default: requests do not wait for each other. */
   readonly pause?: RatePause;
 }
 
-export interface SentRequest {
+export interface RequestInFlight {
   /** Resolves at the end of the answer, rejects if it fails. Ignored after `cancel`. */
   readonly done: Promise<void>;
   readonly cancel: () => void;
   /** Pauses the answer (`true`) or resumes it. */
-  readonly hold: (held: boolean) => void;
+  readonly setPaused: (held: boolean) => void;
 }
 
 /** Milliseconds over which requests that waited for the same limit are spread. */
@@ -147,7 +147,7 @@ export class ModelCall<Encoded> {
   readonly parts: EventStream<StreamPart> = new EventStream<StreamPart>({
     onStart: () => void this.#run(),
     onCancel: () => this.#end(),
-    onPressure: (isHigh) => this.#inFlight?.hold(isHigh),
+    onPressure: (isHigh) => this.#inFlight?.setPaused(isHigh),
   });
   readonly #setup: CallSetup<Encoded>;
   readonly #request: ModelRequest;
@@ -161,7 +161,7 @@ export class ModelCall<Encoded> {
   #unreadableAnswers = 0;
   /** When the server first reported that it is loading its model. */
   #loadingSince: number | undefined;
-  #inFlight: SentRequest | undefined;
+  #inFlight: RequestInFlight | undefined;
   #sleepController: AbortController | undefined;
   #hasEnded = false;
 
@@ -204,7 +204,7 @@ export class ModelCall<Encoded> {
   #encode(): Encoded | Promise<Encoded> {
     const { encode, refusals, learned } = this.#setup;
     this.#changes = learned.changes;
-    this.#sent = refusals.without(this.#request);
+    this.#sent = refusals.withoutRefused(this.#request);
     return encode(this.#sent);
   }
 
@@ -230,7 +230,7 @@ export class ModelCall<Encoded> {
     this.#adaptations++;
     // The change comes first: one terminal line has no room for a server's whole message.
     const message = `${change} ${error.message}`;
-    this.#announce(changedError(error, { message, retryable: true }), ++this.#attempts, 0);
+    this.#announce(withErrorChanges(error, { message, retryable: true }), ++this.#attempts, 0);
     return true;
   }
 
@@ -251,7 +251,7 @@ export class ModelCall<Encoded> {
     const reason = error.details["reason"] as FailureReason | undefined;
     if (reason === "model_loading") return this.#loadingDelay(error);
     if (reason === "unreadable_output" && ++this.#unreadableAnswers >= MAX_UNREADABLE)
-      throw changedError(error, { retryable: false });
+      throw withErrorChanges(error, { retryable: false });
     if (!error.retryable) throw error;
     const retryMs = error.details["retryAfterMs"];
     if (typeof retryMs === "number" && retryMs > limits.maxRetryAfterMs)
@@ -286,9 +286,9 @@ export class ModelCall<Encoded> {
   #asOverflow(error: NanoAgentError): NanoAgentError | undefined {
     const { estimates, modelId, learned } = this.#setup;
     const inputTokens = (): number => estimates.ofRequest(this.#sent);
-    const tooLong = error.code === "context_overflow" ? error : asTooLong(error, modelId, inputTokens);
+    const tooLong = error.code === "context_overflow" ? error : toOverflowError(error, modelId, inputTokens);
     if (tooLong === undefined) return undefined;
-    const limit = limitIn(error.message, inputTokens());
+    const limit = namedLimit(error.message, inputTokens());
     if (limit !== undefined) learned.contextWindow = Math.min(learned.contextWindow ?? limit, limit);
     return tooLong;
   }
@@ -353,5 +353,5 @@ function withSentence(
   facts: { readonly attempts?: number; readonly limit?: keyof NetworkSettings },
 ): NanoAgentError {
   const message = `${error.message} ${sentence}`;
-  return changedError(error, { message, details: { ...error.details, ...facts }, retryable: true });
+  return withErrorChanges(error, { message, details: { ...error.details, ...facts }, retryable: true });
 }

@@ -88,7 +88,10 @@ function requireLoaded(found: FoundModel | undefined): FoundModel {
  * Resolves a model name: `local` becomes the first local server's model. Throws `missing_credentials` if no
  * local server answers.
  */
-export async function namedModel(name: string, options: Omit<LocalServerOptions, "fetch">): Promise<string> {
+export async function resolveLocalName(
+  name: string,
+  options: Omit<LocalServerOptions, "fetch">,
+): Promise<string> {
   if (name !== LOCAL_MODEL) return name;
   const { firstLocalModel } = await import("./local/local-servers.ts");
   return requireLoaded(await firstLocalModel(options)).name;
@@ -149,7 +152,10 @@ function noModelMessage(environment: Environment): string {
  * The facts a local model's server reports about it. For any other model, nothing is loaded or queried: only
  * local presets at any address, and custom providers on this machine, are queried.
  */
-export async function readFacts(name: string, options: LocalServerOptions): Promise<ModelInfo | undefined> {
+export async function readServerFacts(
+  name: string,
+  options: LocalServerOptions,
+): Promise<ModelInfo | undefined> {
   const provider = name.slice(0, Math.max(0, name.indexOf("/")));
   const address = providerAddress(provider, options);
   const preset = presetNamed(provider.toLowerCase());

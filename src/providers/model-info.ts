@@ -1,6 +1,6 @@
-import { misuse } from "../core/base/errors.ts";
-import { defined, ownValue } from "../core/base/json.ts";
-import { nearest } from "../core/base/text.ts";
+import { invalidArgument } from "../core/base/errors.ts";
+import { omitUndefined, ownValue } from "../core/base/json.ts";
+import { closestMatch } from "../core/base/text.ts";
 import {
   EFFORTS,
   type Effort,
@@ -23,7 +23,7 @@ export function knownModelInfo(provider: string, id: string): ModelInfo | undefi
   const row = ownValue(models, id) ?? ownValue(models, undated);
   if (row === undefined) return undefined;
   const [contextWindow, maxOutputTokens, input, output, cacheRead, cacheWrite, cacheWrite1h] = row;
-  const prices = { input, output, ...defined({ cacheRead, cacheWrite, cacheWrite1h }) };
+  const prices = { input, output, ...omitUndefined({ cacheRead, cacheWrite, cacheWrite1h }) };
   const above = ownValue(LONG_PROMPTS, id) ?? ownValue(LONG_PROMPTS, undated);
   const price = above === undefined ? prices : { ...prices, tiers: [longPromptTier(prices, above)] };
   return { contextWindow, maxOutputTokens, price };
@@ -38,7 +38,7 @@ function longPromptTier(prices: TokenPrices, above: number): PriceTier {
     cacheWrite: double(cacheWrite),
     cacheWrite1h: double(cacheWrite1h),
   };
-  return { above, input: prices.input * 2, output: prices.output * 1.5, ...defined(cached) };
+  return { above, input: prices.input * 2, output: prices.output * 1.5, ...omitUndefined(cached) };
 }
 
 /** Ids of a provider's known models, as in {@link knownModelInfo}. */
@@ -153,12 +153,12 @@ export function parseModelName(name: string): ModelName {
   const provider = text.slice(0, Math.max(slash, 0)).trim();
   const id = text.slice(slash + 1, effort && -effort.length - 1).trim();
   if (provider === "" || id === "") {
-    throw misuse(
+    throw invalidArgument(
       `"${name}" is not a model name.${didYouMean(text)} Write provider/id, e.g. anthropic/claude-sonnet-5 or ollama/qwen3-coder, with :low, :medium or :high behind it to set the effort.`,
       { details: { name } },
     );
   }
-  return { provider, id, ...defined({ effort }) };
+  return { provider, id, ...omitUndefined({ effort }) };
 }
 
 /**
@@ -174,7 +174,7 @@ function didYouMean(id: string): string {
   const matching = known
     .filter((each) => each.id.startsWith(bare))
     .sort((left, right) => Number(right.id === bare) - Number(left.id === bare));
-  const word = nearest(bare, new Set(known.flatMap((each) => [...each.id.split("-"), each.id])));
+  const word = closestMatch(bare, new Set(known.flatMap((each) => [...each.id.split("-"), each.id])));
   const similar = known.filter((each) => word === each.id || each.id.split("-").includes(word ?? ""));
   const names = (matching.length > 0 ? matching : similar).map((each) => `${each.provider}/${each.id}`);
   return names.length === 0 ? "" : ` Did you mean ${names.slice(0, 3).join(", ")}?`;

@@ -1,10 +1,10 @@
-import { readOption } from "../core/base/check.ts";
+import { readOption } from "../core/base/check-options.ts";
 import { invalidConfig } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
 import { type Environment, variable } from "../system/env.ts";
 import { readNoProxy } from "./http-proxy.ts";
-import { NETWORK_FIGURES, type NetworkOptions } from "./network.ts";
+import { NETWORK_NUMBERS, type NetworkOptions } from "./network.ts";
 
 /** Network options allowed in a configuration. */
 export type NetworkConfig = Omit<NetworkOptions, "ca">;
@@ -19,7 +19,7 @@ export function readVariable(name: string, schema: JsonSchema, environment: Envi
 }
 
 export function networkVariables(environment: Environment): NetworkConfig {
-  const read = Object.entries(NETWORK_FIGURES).map(([name, { variable: from, ...schema }]) => [
+  const read = Object.entries(NETWORK_NUMBERS).map(([name, { variable: from, ...schema }]) => [
     name,
     readVariable(from, schema, environment),
   ]);
@@ -42,15 +42,15 @@ function proxyFrom(environment: Environment): NetworkOptions["proxy"] {
   const http = read("HTTP_PROXY") ?? allProxy;
   const https = read("HTTPS_PROXY") ?? allProxy;
   if (http === undefined && https === undefined) return undefined;
-  return defined({ http, https, noProxy: read("NO_PROXY") });
+  return omitUndefined({ http, https, noProxy: read("NO_PROXY") });
 }
 
 /** Invalid entries in the list of hosts to reach directly. Empty if there is no proxy. */
-export function unreadableNoProxy(
+export function invalidNoProxyEntries(
   config: NetworkConfig | undefined,
   environment: Environment,
 ): readonly string[] {
   return readNoProxy(networkOptions(config, environment).proxy?.noProxy ?? "").invalid;
 }
 
-export const NO_PROXY_FORMS = "example.com, host:8080, 10.0.0.0/8, 10.* or fd00::1";
+export const NO_PROXY_EXAMPLES = "example.com, host:8080, 10.0.0.0/8, 10.* or fd00::1";

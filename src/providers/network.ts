@@ -37,7 +37,7 @@ interface NumberSchema {
 }
 
 /** The numbers in {@link NetworkOptions}. */
-export const NETWORK_FIGURES: {
+export const NETWORK_NUMBERS: {
   readonly [K in keyof NetworkSettings]: NumberSchema;
 } = {
   headerTimeoutMs: { type: "number", minimum: 0, variable: "NANO_AGENT_HEADER_TIMEOUT_MS" },

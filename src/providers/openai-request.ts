@@ -1,4 +1,4 @@
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import { hashText } from "../core/base/text.ts";
 import type { ImageBlock } from "../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../core/model/model.ts";
@@ -32,7 +32,7 @@ export function toolSettings(
   { toolChoice, parallelToolCalls }: ModelRequest,
   named: (name: string) => object,
 ): object {
-  return defined({
+  return omitUndefined({
     tool_choice: typeof toolChoice === "object" ? named(toolChoice.name) : toolChoice,
     // Parallel calls are the default nearly everywhere, and some models refuse the field.
     parallel_tool_calls: parallelToolCalls === false ? false : undefined,

@@ -1,4 +1,4 @@
-import { defined, type Fields, isRecord, ownValue } from "../core/base/json.ts";
+import { type Fields, isRecord, omitUndefined, ownValue } from "../core/base/json.ts";
 import type { ModelInfo, ModelPrice, TokenPrices } from "../core/model/model.ts";
 
 /** Provides prices and windows from an external list. */
@@ -31,7 +31,7 @@ const PROVIDER_IDS: { readonly [provider: string]: string | undefined } = {
 };
 
 function toModelInfo(contextWindow: number | undefined, prices: Fields): ModelInfo {
-  return defined({ contextWindow, price: toPrice(prices) });
+  return omitUndefined({ contextWindow, price: toPrice(prices) });
 }
 
 function toPrice(prices: Fields): ModelPrice | undefined {
@@ -59,7 +59,7 @@ function pricesFor(prices: Fields, inputTokens: number): TokenPrices | undefined
   return {
     input,
     output,
-    ...defined({ cacheRead, cacheWrite, cacheWrite1h: price("cache_write_1h_mtok") }),
+    ...omitUndefined({ cacheRead, cacheWrite, cacheWrite1h: price("cache_write_1h_mtok") }),
   };
 }
 

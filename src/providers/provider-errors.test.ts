@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answerError, providerWords, redact } from "./provider-errors.ts";
+import { answerError, parseErrorBody, redact } from "./provider-errors.ts";
 import type { WireTarget } from "./wire.ts";
 
 const target: WireTarget = {
@@ -80,7 +80,7 @@ describe("providerWords", () => {
     ["a JSON text", '"just words"', { message: "just words" }],
     ["an answer without an error", { ok: true }, {}],
   ])("reads the words of %s", (_name, body, words) => {
-    expect(providerWords(typeof body === "string" ? body : JSON.stringify(body))).toEqual(words);
+    expect(parseErrorBody(typeof body === "string" ? body : JSON.stringify(body))).toEqual(words);
   });
 });
 

@@ -1,7 +1,7 @@
 import { parseRetryAfter, systemClock } from "../core/base/async.ts";
 import { type ErrorCode, NanoAgentError } from "../core/base/errors.ts";
-import { defined, type Fields, isRecord, safeParse } from "../core/base/json.ts";
-import { clipped } from "../core/base/text.ts";
+import { type Fields, isRecord, omitUndefined, safeParse } from "../core/base/json.ts";
+import { truncateEnd } from "../core/base/text.ts";
 import type { WireErrorAnswer, WireTarget } from "./wire.ts";
 
 interface ErrorReport {
@@ -25,14 +25,14 @@ interface ErrorReport {
  */
 export function answerError(answer: WireErrorAnswer, nowMs: number = systemClock.now()): NanoAgentError {
   const { status, headers, body, target } = answer;
-  const words = providerWords(body);
+  const words = parseErrorBody(body);
   const requestId = requestIdOf(headers) ?? words.requestId;
   const retryAfterMs = retryAfterOf(headers, nowMs) ?? words.retryAfterMs;
-  const reported = { ...words, ...defined({ requestId, retryAfterMs }) };
+  const reported = { ...words, ...omitUndefined({ requestId, retryAfterMs }) };
   return reportedError(reported, { status, target, retry: headers["x-should-retry"], body });
 }
 
-export interface ReportedFrom {
+export interface ErrorOrigin {
   /** Default: an unnamed provider. */
   readonly target?: WireTarget | undefined;
   readonly status?: number;
@@ -42,7 +42,7 @@ export interface ReportedFrom {
 }
 
 /** The error for a failure a provider reported, in its own answer or inside a stream. */
-export function reportedError(words: ErrorReport, from: ReportedFrom): NanoAgentError {
+export function reportedError(words: ErrorReport, from: ErrorOrigin): NanoAgentError {
   const { target = UNKNOWN_TARGET, status, retry, body = "" } = from;
   const { type, code, param, requestId, retryAfterMs } = words;
   const { provider, modelId: model } = target;
@@ -57,7 +57,11 @@ export function reportedError(words: ErrorReport, from: ReportedFrom): NanoAgent
   const reason = kind.reason;
   return new NanoAgentError(kind.code, redact(message.join(" ").trimEnd(), target), {
     retryable: retry === "true" || (retry !== "false" && kind.retryable === true),
-    details: { provider, model, ...defined({ status, type, code, param, requestId, retryAfterMs, reason }) },
+    details: {
+      provider,
+      model,
+      ...omitUndefined({ status, type, code, param, requestId, retryAfterMs, reason }),
+    },
   });
 }
 
@@ -65,7 +69,7 @@ export function reportedError(words: ErrorReport, from: ReportedFrom): NanoAgent
  * Recognises a refusal as too long if it names a limit for input and a number near the request's own size.
  * `undefined` if it is about something else.
  */
-export function asTooLong(
+export function toOverflowError(
   error: NanoAgentError,
   modelId: string,
   inputTokens: () => number,
@@ -74,10 +78,10 @@ export function asTooLong(
   const isRefusal = error.code === "bad_request" && (status === 400 || status === 422);
   if (!isRefusal || !namesLimitNear(error.message, inputTokens)) return undefined;
   const message = `${error.message.replace(REQUEST_REFUSED.what, TOO_LONG.what)} ${TOO_LONG.hint({ modelId })}`;
-  return changedError(error, { code: TOO_LONG.code, message });
+  return withErrorChanges(error, { code: TOO_LONG.code, message });
 }
 
-export function changedError(
+export function withErrorChanges(
   { code, message, cause, details, retryable }: NanoAgentError,
   changes: Partial<Pick<NanoAgentError, "code" | "message" | "cause" | "details" | "retryable">>,
 ): NanoAgentError {
@@ -97,19 +101,19 @@ export function incompleteAnswer(provider: string, modelId: string): NanoAgentEr
 const UNKNOWN_TARGET: WireTarget = { provider: "The provider", modelId: "", baseUrl: "" };
 
 /** Parses the error document of any vendor; an empty object if there is none. */
-export function providerWords(body: string): ErrorReport {
+export function parseErrorBody(body: string): ErrorReport {
   const parsed = safeParse(body);
   if (!parsed.ok) return {};
   const root = Array.isArray(parsed.value) ? parsed.value[0] : parsed.value;
   if (!isRecord(root)) return typeof root === "string" && root !== "" ? { message: root } : {};
-  return wordsOf(root);
+  return parseErrorObject(root);
 }
 
 /** The words in an error object from a document or a stream event. */
-export function wordsOf(root: Fields): ErrorReport {
+export function parseErrorObject(root: Fields): ErrorReport {
   const inner = isRecord(root["error"]) ? root["error"] : root;
   const ownType = inner === root && root["type"] === "error" ? undefined : inner["type"];
-  return defined({
+  return omitUndefined({
     message: messageOf(root, inner),
     type: text(ownType) ?? text(inner["status"]),
     code: text(inner["code"]) ?? text(root["code"]),
@@ -211,7 +215,7 @@ const BY_WORDS: readonly (readonly [
   [({ message = "" }) => /payload size exceeds/i.test(message), TOO_MANY_BYTES],
   [saysTooLong, TOO_LONG],
   [({ code, type }, status) => status === 402 || QUOTA_WORDS.test(`${code} ${type}`), QUOTA_USED_UP],
-  [saysLoading, MODEL_LOADING],
+  [isModelLoading, MODEL_LOADING],
   [({ message, code }) => OUTPUT_WORDS.test(`${message} ${code}`), UNREADABLE_OUTPUT],
 ];
 
@@ -227,7 +231,7 @@ const QUOTA_WORDS =
   /insufficient_quota|insufficient_balance|billing_(?:error|hard_limit)|exceeded_current_quota/;
 
 /** True if a server says that it is loading its model; a 503 without such words is a failure. */
-export function saysLoading({ message = "", code }: ErrorReport, status: number | undefined): boolean {
+export function isModelLoading({ message = "", code }: ErrorReport, status: number | undefined): boolean {
   return /\bloading\b/i.test(message) && (status === 503 || code === "503");
 }
 
@@ -322,7 +326,7 @@ export function excerpt(body: string): string {
     .replace(/<[^>]*>/g, " ")
     .replace(/\s+/g, " ")
     .trim();
-  return clipped(text, 200);
+  return truncateEnd(text, 200);
 }
 
 function toSentence(reported: string): string {
@@ -381,7 +385,7 @@ function namesLimitNear(message: string, inputTokens: () => number): boolean {
  * The limit in tokens that a refusal as too long names; `undefined` if it names none that a request of this
  * size could have exceeded.
  */
-export function limitIn(message: string, inputTokens: number): number | undefined {
+export function namedLimit(message: string, inputTokens: number): number | undefined {
   for (const pattern of LIMITS) {
     for (const [, digits = ""] of message.matchAll(pattern)) {
       const number = toNumber(digits);

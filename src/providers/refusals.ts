@@ -31,14 +31,14 @@ export class Refusals {
     this.#hasNoImageInput = takesNoImages;
   }
 
-  marked(part: BlockPart): BlockPart {
+  withMaker(part: BlockPart): BlockPart {
     const data = sealsOf(part.block);
     if (data === undefined) return part;
     const entries = Object.entries(data).map(([wire, own]) => [wire, { ...own, [MAKER]: this.#maker }]);
     return { ...part, block: { ...part.block, provider_data: Object.fromEntries(entries) as ProviderData } };
   }
 
-  without(request: ModelRequest): ModelRequest {
+  withoutRefused(request: ModelRequest): ModelRequest {
     let messages: Message[] | undefined;
     for (const [at, message] of request.messages.entries()) {
       const rest = this.#messageWithout(message);

@@ -42,7 +42,10 @@ test.each([
   const images = new Refusals([], false);
   const request = { messages: [userMessage([image("a"), { type: "text", text: "What is it?" }])] };
   expect(images.learn(request, refusal(status, words))).toBe(GOES_ON);
-  expect(images.without(request).messages[0]?.content).toEqual([NOTE, { type: "text", text: "What is it?" }]);
+  expect(images.withoutRefused(request).messages[0]?.content).toEqual([
+    NOTE,
+    { type: "text", text: "What is it?" },
+  ]);
 });
 
 test.each([
@@ -53,7 +56,7 @@ test.each([
   const images = new Refusals([], false);
   const request = { messages: [userMessage([image("a")])] };
   expect(images.learn(request, refusal(status, words))).toBeUndefined();
-  expect(images.without(request)).toBe(request);
+  expect(images.withoutRefused(request)).toBe(request);
 });
 
 test("images the model has answered to stay; when it refuses again they go too", () => {
@@ -62,17 +65,17 @@ test("images the model has answered to stay; when it refuses again they go too",
   const request = { messages: [old, assistantMessage("I see."), fresh] };
   const no = refusal(400, "image too large");
   const left = (): readonly boolean[] =>
-    images.without(request).messages.map((message) => JSON.stringify(message).includes("left out"));
+    images.withoutRefused(request).messages.map((message) => JSON.stringify(message).includes("left out"));
   expect([images.learn(request, no), left()]).toEqual([GOES_ON, [false, false, true]]);
-  expect([images.learn(images.without(request), no), left()]).toEqual([GOES_ON, [true, false, true]]);
-  expect(images.learn(images.without(request), no)).toBeUndefined();
+  expect([images.learn(images.withoutRefused(request), no), left()]).toEqual([GOES_ON, [true, false, true]]);
+  expect(images.learn(images.withoutRefused(request), no)).toBeUndefined();
 });
 
 test("a model that is known to take none is sent none, and each message is the same object every time", () => {
   const images = new Refusals([], true);
   const request = { messages: [userMessage("hi"), shot("a")] };
-  const first = images.without(request).messages;
-  const second = images.without(request).messages;
+  const first = images.withoutRefused(request).messages;
+  const second = images.withoutRefused(request).messages;
   expect(JSON.stringify(first)).not.toContain("base64");
   expect([second[0] === request.messages[0], second[1] === first[1]]).toEqual([true, true]);
   expect(images.learn({ messages: first }, new NanoAgentError("bad_request", "no image"))).toBeUndefined();

@@ -22,11 +22,11 @@ test.each([
 ])("the next request goes without the tool that is refused: %s", (message, param) => {
   const refused = new Refusals([], false);
   const error = reportedError({ message, ...(param === undefined ? {} : { param }) }, { status: 400 });
-  expect([refused.learn(request, error), refused.without(request).tools]).toEqual([
+  expect([refused.learn(request, error), refused.withoutRefused(request).tools]).toEqual([
     "The request goes on without the tool mcp__s__bad.",
     [tools[0], tools[2]],
   ]);
-  expect(refused.without(request).tools).toBe(refused.without(request).tools);
+  expect(refused.withoutRefused(request).tools).toBe(refused.withoutRefused(request).tools);
 });
 
 test.each([
@@ -37,7 +37,7 @@ test.each([
 ])("%i %s is about something else", (status, message) => {
   const refused = new Refusals([], false);
   expect(refused.learn(request, reportedError({ message }, { status }))).toBeUndefined();
-  expect(refused.without(request)).toBe(request);
+  expect(refused.withoutRefused(request)).toBe(request);
 });
 
 test("a tool that must be called is not left out, and without any tool nothing is said of choosing", () => {
@@ -46,7 +46,7 @@ test("a tool that must be called is not left out, and without any tool nothing i
   const forced: ModelRequest = { ...request, toolChoice: { type: "tool", name: "read" } };
   expect(refused.learn(forced, error)).toBeUndefined();
   const alone: ModelRequest = { messages: [], tools: tools.slice(0, 1), toolChoice: "auto" };
-  expect([refused.learn(alone, error), refused.without(alone)]).toEqual([
+  expect([refused.learn(alone, error), refused.withoutRefused(alone)]).toEqual([
     "The request goes on without the tool read.",
     { messages: [] },
   ]);

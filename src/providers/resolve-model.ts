@@ -1,8 +1,8 @@
 import type { Clock } from "../core/base/async.ts";
 import { assertEngine, invalidConfig, NanoAgentError } from "../core/base/errors.ts";
-import { defined, ownValue } from "../core/base/json.ts";
+import { omitUndefined, ownValue } from "../core/base/json.ts";
 import type { WireName } from "../core/message/message.ts";
-import { modelWith } from "../core/model/answer.ts";
+import { withStream } from "../core/model/answer.ts";
 import type { Model, ModelInfo } from "../core/model/model.ts";
 import {
   type ApiAddress,
@@ -89,15 +89,15 @@ export function resolveModel(name: string, options: ResolveModelOptions = {}): M
       baseUrl,
       headers: { ...custom.headers, ...options.headers },
       quirks: { ...quirks, ...custom.quirks },
-      ...defined({
+      ...omitUndefined({
         apiKey,
         maxOutputTokens: info?.maxOutputTokens,
         endpoint: endpoint?.wire === wire ? endpoint.url : undefined,
       }),
     },
-    transport: options.transport ?? createTransport({ ...network, ...defined({ fetch }) }),
+    transport: options.transport ?? createTransport({ ...network, ...omitUndefined({ fetch }) }),
     fillsWindow: preset.local === true,
-    ...defined({
+    ...omitUndefined({
       info,
       network,
       clock,
@@ -107,7 +107,7 @@ export function resolveModel(name: string, options: ResolveModelOptions = {}): M
   });
   if (effort === undefined) return model;
   // The name's effort applies to requests without one.
-  return modelWith(model, (request, callOptions) =>
+  return withStream(model, (request, callOptions) =>
     model.stream(request.effort === undefined ? { ...request, effort } : request, callOptions),
   );
 }

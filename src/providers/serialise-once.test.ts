@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { serialiseOnce } from "./serialise-once.ts";
+import { memoizeByObject } from "./serialise-once.ts";
 
 interface Item {
   readonly text: string;
@@ -8,7 +8,7 @@ interface Item {
 describe("serialiseOnce", () => {
   it("writes each object once, by identity", () => {
     const written: string[] = [];
-    const write = serialiseOnce<Item>((item) => {
+    const write = memoizeByObject<Item>((item) => {
       written.push(item.text);
       return `<${item.text}>`;
     });

@@ -1,5 +1,5 @@
 /** Memoises `write` per object: the text lives as long as the object, which must not change. */
-export function serialiseOnce<T extends object, Text = string>(
+export function memoizeByObject<T extends object, Text = string>(
   write: (value: T) => Text,
 ): (value: T) => Text {
   const texts = new WeakMap<T, Text>();

@@ -1,7 +1,7 @@
 import { createParser } from "eventsource-parser";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { type Fields, isRecord, safeParse } from "../core/base/json.ts";
-import { clipped } from "../core/base/text.ts";
+import { truncateEnd } from "../core/base/text.ts";
 
 interface SseParser {
   /** Takes the next piece of the body, split anywhere; emits complete events before it returns. */
@@ -66,7 +66,7 @@ export function parseEvent(data: string): Fields {
 }
 
 function unusable(data: string, what: string, cause?: unknown): NanoAgentError {
-  const message = `The provider sent an event that is not ${what}: ${clipped(data, 200)}`;
+  const message = `The provider sent an event that is not ${what}: ${truncateEnd(data, 200)}`;
   return new NanoAgentError("invalid_response", message, { cause, retryable: true });
 }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { sentToolName } from "./wire.ts";
+import { toWireToolName } from "./wire.ts";
 
 it.each([
   ["read", "read"],
@@ -10,15 +10,15 @@ it.each([
   ["工具", "__"],
   ["7 of 9", "_7_of_9"],
 ])("sends the name %j as %j", (name, sent) => {
-  expect(sentToolName(name)).toBe(sent);
+  expect(toWireToolName(name)).toBe(sent);
 });
 
 it("makes a name of any text that every vendor accepts, and the same one again from it", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 100 }), (name) => {
-      const sent = sentToolName(name);
+      const sent = toWireToolName(name);
       expect(sent).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
-      expect(sentToolName(sent)).toBe(sent);
+      expect(toWireToolName(sent)).toBe(sent);
     }),
   );
 });

@@ -4,12 +4,12 @@ import type * as Https from "node:https";
 import type { Readable, Transform } from "node:stream";
 import {
   errorMessage,
+  invalidArgument,
   invalidConfig,
   isNanoAgentError,
-  misuse,
   NanoAgentError,
 } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import { CERTIFICATE, proxyError, proxyFor, TUNNEL_MS } from "./http-proxy.ts";
 import type { ProxyOptions } from "./network.ts";
 
@@ -290,7 +290,7 @@ function startRequest(
   agents.set(key, agent);
   const timeout = proxy === undefined ? undefined : TUNNEL_MS;
   return {
-    request: modules.request(url, { method: "POST", agent, headers, ...defined({ timeout }) }),
+    request: modules.request(url, { method: "POST", agent, headers, ...omitUndefined({ timeout }) }),
     proxy,
   };
 }
@@ -400,9 +400,9 @@ function networkError(url: string, cause: unknown): NanoAgentError {
   if (isNanoAgentError(cause)) return cause;
   const host = hostOf(url);
   const code = causeCode(cause);
-  const details = defined({ host, cause: code });
+  const details = omitUndefined({ host, cause: code });
   if (code !== undefined && BAD_HEADER.test(code)) {
-    return misuse(
+    return invalidArgument(
       `The request to ${host} has a header that HTTP does not allow (${errorMessage(cause)}). Check the API key and the extra headers for line breaks, blanks and values that are missing.`,
       { cause, details },
     );
@@ -429,7 +429,7 @@ function brokenConnectionError(url: string, cause: unknown): NanoAgentError {
   const message = `The connection to ${host} broke before the answer was complete${why}.`;
   return new NanoAgentError("network", message, {
     cause,
-    details: defined({ host, cause: code }),
+    details: omitUndefined({ host, cause: code }),
     retryable: true,
   });
 }
@@ -442,7 +442,7 @@ function redirectTarget(from: string, status: number, location: string | undefin
     new NanoAgentError(
       "invalid_response",
       `${source.host} redirects the request (HTTP ${status}) to ${to ?? "nowhere"}; it was not followed, because ${why}. Set the base URL to the final address.`,
-      { details: defined({ host: source.host, status, location: to }) },
+      { details: omitUndefined({ host: source.host, status, location: to }) },
     );
   if (target === null || status === 303)
     throw refused(location, "that is not an address a request can be sent to again");

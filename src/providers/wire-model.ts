@@ -5,7 +5,7 @@ import type { BlockPart, Model, ModelInfo, ModelRequest } from "../core/model/mo
 import { Attempt } from "./attempt.ts";
 import {
   type CallSetup,
-  calledModel,
+  createCallingModel,
   infoWithLearned,
   type LearnedModel,
   newLearnedModel,
@@ -56,7 +56,7 @@ export function createWireModel(options: WireModelOptions): Model {
   const maker = [target.baseUrl, target.modelId, target.apiKey];
   const refusals = new Refusals(maker, options.info?.images === false);
   const estimates = new InputEstimates();
-  const withMaker = (part: BlockPart): BlockPart => refusals.marked(part);
+  const withMaker = (part: BlockPart): BlockPart => refusals.withMaker(part);
   const learnedTarget = (): WireTarget => ({ ...target, quirks: { ...target.quirks, ...learned.quirks } });
   let wire: Wire | undefined;
   // The encoder caches the text of messages, so it is only replaced when a quirk is learned.
@@ -92,7 +92,7 @@ export function createWireModel(options: WireModelOptions): Model {
       return `The request is sent again in another way; providers.${options.provider}.quirks ${JSON.stringify(quirks)} in the configuration saves the refused attempt.`;
     },
   };
-  return calledModel(options.provider, options.info, setup);
+  return createCallingModel(options.provider, options.info, setup);
 }
 
 /** Answer tokens to request if the estimate leaves none: the server knows better. */

@@ -1,6 +1,6 @@
 import type { NanoAgentError } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
-import { clipped, toCleanText } from "../core/base/text.ts";
+import { omitUndefined } from "../core/base/json.ts";
+import { toCleanText, truncateEnd } from "../core/base/text.ts";
 import type { ImageBlock, ToolResultBlock, Usage } from "../core/message/message.ts";
 import type { FinishPart, FinishReason, ModelRequest, StreamPart } from "../core/model/model.ts";
 import type { AnswerHead, HttpRequest } from "./transport.ts";
@@ -85,12 +85,12 @@ export function finishPart(
     value === "" || typeof value !== "string" ? undefined : cleanText(value, MAX_NAME);
   const { unified, raw, detail } = finishReason;
   const words = detail === undefined ? undefined : cleanText(detail, MAX_DETAIL);
-  const reason = { unified, raw: cleanText(raw, MAX_NAME), ...defined({ detail: words }) };
+  const reason = { unified, raw: cleanText(raw, MAX_NAME), ...omitUndefined({ detail: words }) };
   return {
     type: "finish",
     finishReason: reason,
     usage,
-    ...defined({ model: cleanName(model), responseId: cleanName(id), costUsd }),
+    ...omitUndefined({ model: cleanName(model), responseId: cleanName(id), costUsd }),
   };
 }
 
@@ -99,7 +99,7 @@ const MAX_DETAIL = 2_000;
 
 /** Text of a server to keep and show: without escape sequences, and of bounded length. */
 function cleanText(text: string, max: number): string {
-  return toCleanText(clipped(text, max));
+  return toCleanText(truncateEnd(text, max));
 }
 
 /** Headers of a request: the format's, overridden by the target's own regardless of case. */
@@ -108,7 +108,7 @@ export function wireHeaders(
   own: { readonly [name: string]: string | undefined },
 ): WireRequest["headers"] {
   const all: Record<string, string> = { "content-type": "application/json", accept: "text/event-stream" };
-  Object.assign(all, defined(own));
+  Object.assign(all, omitUndefined(own));
   for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value;
   return all;
 }
@@ -123,7 +123,7 @@ export interface ShownQuirks {
 }
 
 /** A server's words about a refused request, including the field it named; otherwise empty. */
-export function refusalWords({ code, message, details }: NanoAgentError): string {
+export function refusalText({ code, message, details }: NanoAgentError): string {
   if (code !== "bad_request") return "";
   const { param } = details;
   return typeof param === "string" ? `${message} '${param}'` : message;
@@ -166,7 +166,7 @@ function omittedFields({ quirks }: WireTarget): readonly string[] {
 }
 
 /** An id or name that should be text: a number as text, empty for anything else. */
-export function wordOf(value: unknown): string {
+export function textOrEmpty(value: unknown): string {
   if (typeof value === "number") return String(value);
   return typeof value === "string" ? value : "";
 }
@@ -176,7 +176,7 @@ export function wordOf(value: unknown): string {
  * the rest of the conversation. Valid names stay unchanged; in others, `_` replaces invalid characters. No
  * tool was ever found under such a name, so nothing depends on it.
  */
-export function sentToolName(name: string): string {
+export function toWireToolName(name: string): string {
   if (VALID_NAME.test(name)) return name;
   const cleaned = name.replaceAll(/[^\w-]/gu, "_").slice(0, MAX_NAME_LENGTH);
   if (cleaned === "") return "unnamed_tool";

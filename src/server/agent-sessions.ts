@@ -4,9 +4,9 @@ import { parseDuration } from "../coding/settings/setting.ts";
 import type { JournalEntry } from "../core/agent/entries.ts";
 import { type Journal, MemoryJournal } from "../core/agent/journal.ts";
 import type { Clock } from "../core/base/async.ts";
-import { misuse } from "../core/base/errors.ts";
+import { invalidArgument } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import type { Redaction } from "../core/base/text.ts";
 import { HostedAgent, WatchedJournal } from "./hosted-agent.ts";
 import { badRequest, conflict, notFound } from "./refusal.ts";
@@ -17,7 +17,7 @@ import type {
   SessionPage,
   SessionRequest,
 } from "./server-api.ts";
-import { cut, type SessionFacts } from "./session-facts.ts";
+import { type SessionFacts, sliceAfter } from "./session-facts.ts";
 import type { HostedSession, ListQuery, SessionHost } from "./session-host.ts";
 
 /** The session that an agent is made for. */
@@ -103,8 +103,8 @@ export class AgentSessions implements SessionHost {
       if (passages === undefined) sessions.push(listed);
       else if (passages.length > 0) sessions.push({ ...listed, passages });
     }
-    const { page, next } = cut(sessions, { limit, before });
-    return { sessions: page, ...defined({ next }) };
+    const { page, next } = sliceAfter(sessions, { limit, before });
+    return { sessions: page, ...omitUndefined({ next }) };
   }
 
   async find(id: string): Promise<HostedSession | undefined> {
@@ -113,10 +113,10 @@ export class AgentSessions implements SessionHost {
 
   async start(session: SessionRequest): Promise<string> {
     const id = newUuid();
-    const journal = WatchedJournal.begun(id, () => this.#store.create(id, []));
+    const journal = WatchedJournal.lazy(id, () => this.#store.create(id, []));
     const hosted = await this.#host(id, journal, session);
     // A request refused before this leaves no session behind.
-    await journal.keep();
+    await journal.ensureCreated();
     this.#open.set(id, Promise.resolve(hosted));
     await hosted.send({ text: session.prompt, when: "now" });
     return id;
@@ -170,7 +170,7 @@ export class AgentSessions implements SessionHost {
 
   async #reopen(id: string): Promise<HostedAgent | undefined> {
     const journal = await this.#store.open(id);
-    return journal === undefined ? undefined : this.#host(id, await WatchedJournal.over(journal), undefined);
+    return journal === undefined ? undefined : this.#host(id, await WatchedJournal.wrap(journal), undefined);
   }
 
   async #host(
@@ -179,10 +179,12 @@ export class AgentSessions implements SessionHost {
     session: SessionRequest | undefined,
   ): Promise<HostedAgent> {
     const { cwd, model, permissionMode } = session ?? {};
-    const own = { journal, ...defined({ model }), ...limitsOf(session) };
+    const own = { journal, ...omitUndefined({ model }), ...limitsOf(session) };
     const agent = await this.#make({ id, cwd, permissionMode, options: own });
     if (agent.sessionId !== journal.sessionId)
-      throw misuse("The agent has a journal of its own: put the options of the session into its options.");
+      throw invalidArgument(
+        "The agent has a journal of its own: put the options of the session into its options.",
+      );
     await agent.ready();
     const copy = async (entries: readonly JournalEntry[]): Promise<string> => {
       const copyId = newUuid();
@@ -217,9 +219,9 @@ function limitsOf(session: SessionRequest | undefined): Pick<AgentOptions, "maxI
     throw badRequest(
       `limits.maxWallTime ${JSON.stringify(maxWallTime)}: write a time such as "90s" or "10m".`,
     );
-  const budget = defined({ usd: maxBudgetUsd, wallTimeMs });
+  const budget = omitUndefined({ usd: maxBudgetUsd, wallTimeMs });
   return {
-    ...defined({ maxIterations: maxTurns }),
+    ...omitUndefined({ maxIterations: maxTurns }),
     ...(Object.keys(budget).length > 0 ? { budget } : {}),
   };
 }

@@ -1,7 +1,7 @@
 import { compileSchema } from "../core/base/compile-schema.ts";
 import { safeParse } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
-import { CHOICE, COMPONENTS, count, exactly, listOf, string } from "./api-schemas.ts";
+import { CHOICE, COMPONENTS, closedObject, count, listOf, string } from "./api-schemas.ts";
 import type { Presenter } from "./presenter.ts";
 import { badRequest, notFound, Refusal } from "./refusal.ts";
 import type {
@@ -52,7 +52,7 @@ export function get(
   summary: string,
   more: Pick<ApiRoute, "answer" | "handle"> & Partial<ApiRoute>,
 ): ApiRoute {
-  return { method: "GET", path, summary, query: exactly({}), status: 200, access: "read", ...more };
+  return { method: "GET", path, summary, query: closedObject({}), status: 200, access: "read", ...more };
 }
 
 export function post(
@@ -60,7 +60,7 @@ export function post(
   summary: string,
   more: Pick<ApiRoute, "answer" | "handle"> & Partial<ApiRoute>,
 ): ApiRoute {
-  const own = { query: exactly({}), body: exactly({}), status: 202, access: "write" } as const;
+  const own = { query: closedObject({}), body: closedObject({}), status: 202, access: "write" } as const;
   return { method: "POST", path, summary, ...own, ...more };
 }
 
@@ -77,7 +77,7 @@ function inSession(work: (own: HostedSession, call: ApiCall) => Promise<unknown>
 
 export const SESSION_ROUTES: readonly ApiRoute[] = [
   get("/sessions", "Sessions, newest first: the one that was written last.", {
-    query: exactly({
+    query: closedObject({
       "cwd?": string("Only sessions of this folder."),
       "q?": string("Only sessions in which this is said."),
       "limit?": { type: "integer", minimum: 1, maximum: 200, description: "Default 50." },
@@ -103,7 +103,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     handle: inSession(async (own) => ({ changes: await own.changes() })),
   }),
   get("/sessions/:id/files", "The files that its calls have changed, as they were at a moment.", {
-    query: exactly({
+    query: closedObject({
       "at?": string("Id of the entry right after which. Default: the newest."),
       "path?": string("The text of this file instead of the list."),
     }),
@@ -117,14 +117,14 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     }),
   }),
   post("/sessions", "Begin a session and its first run.", {
-    body: exactly({
+    body: closedObject({
       "cwd?": string("Working folder, absolute. Default: that of the server."),
       prompt: NON_BLANK,
       "model?": string("provider/id[:effort]. Default: what the server was started with."),
       "permissionMode?": {
         enum: ["default", "acceptEdits", "auto", "plan", "dontAsk", "bypassPermissions"],
       },
-      "limits?": exactly({
+      "limits?": closedObject({
         "maxTurns?": { type: "integer", minimum: 1 },
         "maxBudgetUsd?": { type: "number", exclusiveMinimum: 0 },
         "maxWallTime?": string("90s, 10m, 1h"),
@@ -138,7 +138,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     },
   }),
   post("/sessions/:id/messages", "Send a message to a session.", {
-    body: exactly({
+    body: closedObject({
       text: NON_BLANK,
       when: {
         enum: ["now", "after"],
@@ -153,15 +153,15 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     handle: inSession((own) => own.stop()),
   }),
   post("/sessions/:id/fork", "Copy a session, up to an entry.", {
-    body: exactly({ "from?": string("The last entry taken over. Default: the newest.") }),
+    body: closedObject({ "from?": string("The last entry taken over. Default: the newest.") }),
     answer: "Id",
     handle: inSession(async (own, { body }) => ({
       id: await own.fork((body as { readonly from?: string }).from),
     })),
   }),
   post("/sessions/:id/undo", "Put files back to how they were before a run.", {
-    body: exactly({
-      "to?": exactly({ run: { type: "integer", minimum: 1 }, "turn?": count }),
+    body: closedObject({
+      "to?": closedObject({ run: { type: "integer", minimum: 1 }, "turn?": count }),
       "paths?": listOf(string()),
       "force?": { type: "boolean", description: "Also puts back what somebody else changed since." },
     }),
@@ -179,7 +179,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     }),
   }),
   post("/approvals/:id", "Answer a question.", {
-    body: exactly({
+    body: closedObject({
       choice: CHOICE,
       "reason?": string("Reaches the model, with no and stop."),
       "rule?": string("The rule to add: the one that is offered, which is the default."),
@@ -191,12 +191,12 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
       const answer = body as QuestionAnswer;
       const open = await host.approvals();
       const question = open.find((each) => each.id === id && isQuestionOf(each, answer));
-      await host.answer(id, question === undefined ? answer : presenter.answerBehind(answer, question));
+      await host.answer(id, question === undefined ? answer : presenter.originalAnswer(answer, question));
       return ACCEPTED;
     },
   }),
   get("/stats", "Runs, turns, tokens, cost, cache share and failures over all sessions.", {
-    query: exactly({
+    query: closedObject({
       "by?": { enum: ["day", "model", "cwd"], description: "Default day." },
       "from?": string("First day: 2026-01-31. Default: the first of all."),
       "to?": string("Last day. Default: the last of all."),

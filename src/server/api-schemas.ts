@@ -23,7 +23,7 @@ function openObject(fields: Fields, description?: string): JsonSchema {
 }
 
 /** An object that accepts no other fields. */
-export function exactly(fields: Fields): JsonSchema {
+export function closedObject(fields: Fields): JsonSchema {
   return { ...openObject(fields), additionalProperties: false };
 }
 
@@ -140,7 +140,7 @@ export const COMPONENTS: Fields = {
   Question: openObject(question),
   Approvals: openObject({ approvals: listOf(openObject({ ...question, sessionId: string() })) }),
   Id: openObject({ id: string() }),
-  Accepted: exactly({}),
+  Accepted: closedObject({}),
   Description: { type: "object", description: "OpenAPI 3.1." },
   UndoResult: openObject({
     status: { enum: ["done", "finished"] },

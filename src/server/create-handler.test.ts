@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { type Journal, MemoryJournal } from "../core/agent/journal.ts";
-import { errorMessage, misuse } from "../core/base/errors.ts";
+import { errorMessage, invalidArgument } from "../core/base/errors.ts";
 import { defineTool } from "../core/tool/tool.ts";
 import { createRedaction } from "../permission/secrets/create-redaction.ts";
 import { calls, says } from "../testing/script.ts";
@@ -25,7 +25,7 @@ test("an agent that cannot be made is told, and costs lists and statistics its o
   const journals = new Map(["gone", "here"].map((id) => [id, new MemoryJournal({ sessionId: id })]));
   const reader = readerOf({
     agent: ({ id, options }) => {
-      if (id === "gone") throw misuse("There is no such tenant.");
+      if (id === "gone") throw invalidArgument("There is no such tenant.");
       return new Agent({ ...options, model: new ScriptedModel([]) });
     },
     store: {
@@ -51,7 +51,7 @@ test("a session that is refused is not there afterwards, and one that begins is 
   const kept: string[] = [];
   const reader = readerOf({
     agent: ({ options }) => {
-      if (options.model !== undefined) throw misuse("There is no such model.");
+      if (options.model !== undefined) throw invalidArgument("There is no such model.");
       return new Agent({ ...options, model: new ScriptedModel([says("Hi.")]) });
     },
     store: {

@@ -1,7 +1,7 @@
 import type { JournalEntry } from "../core/agent/entries.ts";
 import { type Clock, startTimer, systemClock } from "../core/base/async.ts";
-import { checkOptions, objectOf } from "../core/base/check.ts";
-import { misuse } from "../core/base/errors.ts";
+import { checkOptions, objectSchema } from "../core/base/check-options.ts";
+import { invalidArgument } from "../core/base/errors.ts";
 import type { Redaction } from "../core/base/text.ts";
 import { type AgentMaker, AgentSessions, type AgentStore } from "./agent-sessions.ts";
 import {
@@ -16,7 +16,7 @@ import {
   readQuery,
   SESSION_ROUTES,
 } from "./api-routes.ts";
-import { exactly, string } from "./api-schemas.ts";
+import { closedObject, string } from "./api-schemas.ts";
 import { Presenter } from "./presenter.ts";
 import { notFound, Refusal, refusalOf } from "./refusal.ts";
 import { RequestGuard } from "./request-guard.ts";
@@ -70,7 +70,7 @@ class ApiServer {
   async answer(request: Request): Promise<Response> {
     let response: Response;
     try {
-      this.#guard.assertPlace(request);
+      this.#guard.assertHostAndOrigin(request);
       response = await this.#answerTo(request);
     } catch (error) {
       response = this.#refused(error);
@@ -162,7 +162,7 @@ class ApiServer {
         }),
       }),
       post("/session", "Trade the token for a cookie.", {
-        body: exactly({ token: string("The token that the server was started with.") }),
+        body: closedObject({ token: string("The token that the server was started with.") }),
         status: 200,
         access: "open",
         answer: "Accepted",
@@ -322,11 +322,11 @@ function assertHandlerOptions(options: HandlerOptions): void {
   checkOptions(options, OPTIONS);
   const { agent, sessions } = options;
   if ((agent === undefined) === (sessions === undefined))
-    throw misuse("createHandler() needs agent, a function that makes one, or sessions.");
+    throw invalidArgument("createHandler() needs agent, a function that makes one, or sessions.");
 }
 
 const FUNCTION = { "x-function": true } as const;
-const OPTIONS = objectOf<HandlerOptions>(
+const OPTIONS = objectSchema<HandlerOptions>(
   {
     token: {
       type: "string",

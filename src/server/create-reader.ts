@@ -1,6 +1,6 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { type Clock, startTimer, systemClock } from "../core/base/async.ts";
-import { defined, isRecord, safeParse } from "../core/base/json.ts";
+import { isRecord, omitUndefined, safeParse } from "../core/base/json.ts";
 import type {
   NewMessage,
   OpenApproval,
@@ -75,7 +75,7 @@ export function createReader(options: ReaderOptions = {}): Reader {
     start: (session) => client.post("sessions", session),
     send: async (id, message) => void (await client.post(at(id, "/messages"), message)),
     stop: async (id) => void (await client.post(at(id, "/stop"), {})),
-    fork: (id, from) => client.post(at(id, "/fork"), defined({ from })),
+    fork: (id, from) => client.post(at(id, "/fork"), omitUndefined({ from })),
     undo: (id, request = {}) => client.post(at(id, "/undo"), request),
     redo: (id) => client.post(at(id, "/redo"), {}),
     approvals: async () =>
@@ -87,12 +87,16 @@ export function createReader(options: ReaderOptions = {}): Reader {
       (
         await client.get<{ readonly files: readonly SessionFileState[] }>(
           at(id, "/files"),
-          defined({ at: moment }),
+          omitUndefined({ at: moment }),
         )
       ).files,
     fileText: async (id, path, moment) =>
-      (await client.get<{ readonly text: string }>(at(id, "/files"), { path, ...defined({ at: moment }) }))
-        .text,
+      (
+        await client.get<{ readonly text: string }>(at(id, "/files"), {
+          path,
+          ...omitUndefined({ at: moment }),
+        })
+      ).text,
     stats: (by, filter = {}) => client.get("stats", { by, ...filter }),
   };
 }

@@ -4,13 +4,13 @@ import type { Journal, LocalJournal } from "../core/agent/journal.ts";
 import type { ApprovalRequest, ApprovalAnswer as GateAnswer } from "../core/agent/ports.ts";
 import type { Clock } from "../core/base/async.ts";
 import { newId } from "../core/base/ids.ts";
-import { defined } from "../core/base/json.ts";
-import { endedByItself } from "../core/base/stop-reason.ts";
+import { omitUndefined } from "../core/base/json.ts";
+import { isNormalEnd } from "../core/base/stop-reason.ts";
 import type { Redaction } from "../core/base/text.ts";
 import { messageText } from "../core/message/message.ts";
 import { excerptOf } from "../session/search/search-words.ts";
 import type { Question } from "../view/question.ts";
-import { PieceRedaction } from "./presenter.ts";
+import { StreamRedactor } from "./presenter.ts";
 import { badRequest, conflict, notFound } from "./refusal.ts";
 import type {
   ListedSession,
@@ -50,7 +50,7 @@ export class HostedAgent implements HostedSession {
   readonly id: string;
   readonly #options: HostedAgentOptions;
   readonly #fold: FactsFold;
-  readonly #pieces: PieceRedaction;
+  readonly #pieces: StreamRedactor;
   readonly #listeners = new Set<(passing: PassingEvent | "entries") => void>();
   readonly #pending = new Map<string, PendingQuestion>();
   #queue: readonly WaitingMessage[] = [];
@@ -66,7 +66,7 @@ export class HostedAgent implements HostedSession {
     this.#options = options;
     const { redaction } = options;
     this.#fold = new FactsFold(redaction, (entry) => copied.has(entry.id));
-    this.#pieces = new PieceRedaction(redaction);
+    this.#pieces = new StreamRedactor(redaction);
     for (const entry of journal.entries()) this.#fold.apply(entry);
     journal.onEntry = (entry) => {
       this.#fold.apply(entry);
@@ -108,7 +108,7 @@ export class HostedAgent implements HostedSession {
     return {
       ...this.listed(),
       messages: agent.getState().messages,
-      ...defined({ windowTokens: agent.model.info?.contextWindow }),
+      ...omitUndefined({ windowTokens: agent.model.info?.contextWindow }),
       readOnly: false,
       queue: this.#queue,
       queueHeld: this.#isQueueHeld,
@@ -202,7 +202,7 @@ export class HostedAgent implements HostedSession {
     this.#close(id);
     pending.reply({
       approved: choice === "once",
-      ...defined({ reason }),
+      ...omitUndefined({ reason }),
       ...(choice === "stop" ? { stop: true } : {}),
     });
     return true;
@@ -228,7 +228,7 @@ export class HostedAgent implements HostedSession {
         approve: (request) => this.#ask(request),
         onEvent: (event) => this.#onEvent(event),
       });
-      isContinuation = endedByItself(stopReason);
+      isContinuation = isNormalEnd(stopReason);
     } catch (error) {
       onError?.(error);
       this.#tell({ type: "event", event: { type: "warning", message: String(error) } });
@@ -276,7 +276,7 @@ export class HostedAgent implements HostedSession {
       input,
       reason: decision.reason ?? "This call needs a yes.",
       choices: [{ choice: "once" }, { choice: "no" }, { choice: "stop" }],
-      ...defined({ agent, runs: decision.runs }),
+      ...omitUndefined({ agent, runs: decision.runs }),
     };
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
@@ -350,20 +350,20 @@ export class WatchedJournal implements LocalJournal {
     this.#create = create;
   }
 
-  static async over(journal: Journal): Promise<WatchedJournal> {
+  static async wrap(journal: Journal): Promise<WatchedJournal> {
     const watched = new WatchedJournal(journal.sessionId, () => journal);
     for await (const entry of journal.entries()) watched.#entries.push(entry);
-    await watched.keep();
+    await watched.ensureCreated();
     return watched;
   }
 
-  /** A new journal, created with its first entry or by {@link keep}. */
-  static begun(sessionId: string, create: () => Journal | Promise<Journal>): WatchedJournal {
+  /** A new journal, created with its first entry or by {@link ensureCreated}. */
+  static lazy(sessionId: string, create: () => Journal | Promise<Journal>): WatchedJournal {
     return new WatchedJournal(sessionId, create);
   }
 
   /** Creates it unless that has happened already. Rejects if that fails. */
-  async keep(): Promise<void> {
+  async ensureCreated(): Promise<void> {
     this.#journal = await this.#created();
   }
 

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import type { AgentEvent } from "../core/agent/entries.ts";
 import { createRedaction } from "../permission/secrets/create-redaction.ts";
-import { PieceRedaction } from "./presenter.ts";
+import { StreamRedactor } from "./presenter.ts";
 
 const KEY = `ghp_${"aB3dE6gH9jK2".repeat(3)}`;
 
 function shown(text: string, size: number, wrap = (event: AgentEvent): AgentEvent => event): string {
-  const pieces = new PieceRedaction(createRedaction({ secrets: [] }));
+  const pieces = new StreamRedactor(createRedaction({ secrets: [] }));
   const all: unknown[] = [];
   for (let at = 0; at < text.length; at += size)
     all.push(pieces.event(wrap({ type: "text_delta", index: 0, text: text.slice(at, at + size) })));
@@ -46,7 +46,7 @@ test("a private key in many lines is held back until it ends", () => {
 });
 
 test("what others write meanwhile does not part a secret from its beginning", () => {
-  const pieces = new PieceRedaction(createRedaction({ secrets: [] }));
+  const pieces = new StreamRedactor(createRedaction({ secrets: [] }));
   const entry = { id: "e", parent: null, time: 0 } as const;
   const note: AgentEvent = { type: "note", kind: "queue", data: null, ...entry };
   const of = (callId: string, event: AgentEvent): AgentEvent => ({
@@ -73,7 +73,7 @@ test("what others write meanwhile does not part a secret from its beginning", ()
 });
 
 test("progress of a call comes word by word, its metadata at once, and ends with its result", () => {
-  const pieces = new PieceRedaction(createRedaction({ secrets: [] }));
+  const pieces = new StreamRedactor(createRedaction({ secrets: [] }));
   const update = { type: "tool_update", callId: "c", name: "bash" } as const;
   const metadata = { done: 1 };
   expect([

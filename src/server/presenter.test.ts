@@ -41,7 +41,7 @@ test("a secret that is known is taken out of a question, and the rule behind wha
     [{ choice: "always", rule: "bash(login «redacted:API_KEY»)" }],
   ]);
   const answer = { choice: "always", rule: "bash(login «redacted:API_KEY»)" } as const;
-  expect(presenter.answerBehind(answer, question)).toEqual({ choice: "always", rule });
+  expect(presenter.originalAnswer(answer, question)).toEqual({ choice: "always", rule });
 });
 
 test("a value that is a secret is not sent, and means the secret where it is answered with", () => {
@@ -51,7 +51,7 @@ test("a value that is a secret is not sent, and means the secret where it is ans
   expect(JSON.stringify(presenter.question(question))).not.toContain(KEY);
   const mark = "«redacted:API_KEY»";
   const answered = (value: Json): unknown =>
-    presenter.answerBehind({ choice: "once", value }, question).value;
+    presenter.originalAnswer({ choice: "once", value }, question).value;
   expect([
     answered({ url: `db://x?t=${mark}`, which: mark, own: ["a", 0, null] }),
     answered(mark),

@@ -1,7 +1,7 @@
 import type { AgentEvent, ToolUpdateEvent } from "../core/agent/entries.ts";
 import type { Json } from "../core/base/errors.ts";
-import { withHiddenShown } from "../core/base/hidden-characters.ts";
-import { defined } from "../core/base/json.ts";
+import { revealInvisible } from "../core/base/hidden-characters.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import type { Redaction } from "../core/base/text.ts";
 import { redactJson } from "../core/tool/tool-output.ts";
 import type { Question } from "../view/question.ts";
@@ -28,8 +28,8 @@ export class Presenter {
    */
   question<Q extends Question>(question: Q): Q {
     const { schema, options, ...rest } = redactJson(this.#known, question as unknown as Json) as unknown as Q;
-    const labelled = options?.map(({ value, label }) => ({ value, label: withHiddenShown(label) }));
-    return { ...(revealHidden(rest) as Q), ...defined({ schema, options: labelled }) };
+    const labelled = options?.map(({ value, label }) => ({ value, label: revealInvisible(label) }));
+    return { ...(revealHidden(rest) as Q), ...omitUndefined({ schema, options: labelled }) };
   }
 
   detail(detail: SessionDetail): SessionDetail {
@@ -46,11 +46,11 @@ export class Presenter {
   }
 
   /** Converts an answer given in the displayed text back to the original text of the question. */
-  answerBehind(answer: QuestionAnswer, question: Question): QuestionAnswer {
+  originalAnswer(answer: QuestionAnswer, question: Question): QuestionAnswer {
     const { rule, value, ...rest } = answer;
     const rules = question.choices.map((choice) => choice.rule).filter((each) => each !== undefined);
     const own = rules.find((each) => revealHidden(this.#known.text(each)) === rule) ?? rule;
-    return { ...rest, ...defined({ rule: own, value: value && this.#originalValue(value, question) }) };
+    return { ...rest, ...omitUndefined({ rule: own, value: value && this.#originalValue(value, question) }) };
   }
 
   #originalValue(value: Json, { schema, options }: Question): Json {
@@ -87,11 +87,11 @@ function withCache(redaction: Redaction): Redaction {
 }
 
 function revealHidden(value: unknown): unknown {
-  if (typeof value === "string") return withHiddenShown(value);
+  if (typeof value === "string") return revealInvisible(value);
   if (Array.isArray(value)) return value.map(revealHidden);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, field]) => [withHiddenShown(name), revealHidden(field)]),
+    Object.entries(value).map(([name, field]) => [revealInvisible(name), revealHidden(field)]),
   );
 }
 
@@ -99,7 +99,7 @@ function revealHidden(value: unknown): unknown {
  * Removes secrets from a run's streamed text, whose pieces may hold only parts of one. A word is passed on
  * once it is complete; the last one comes with the entry that holds the whole text.
  */
-export class PieceRedaction {
+export class StreamRedactor {
   readonly #redaction: Redaction | undefined;
   /** By the source of the text: an answer and its parts, a call. */
   readonly #texts = new Map<string, Map<number, ChunkedText>>();

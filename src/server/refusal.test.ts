@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { OR_UNKEPT, SESSION_REASONS, sessionError } from "../session/session-error.ts";
+import { NO_SESSION_HINT, SESSION_REASONS, sessionError } from "../session/session-error.ts";
 import { refusalOf } from "./refusal.ts";
 
 /** As the file system refuses, wrapped by what was to be stored. */
 function refused(code: string): ReturnType<typeof refusalOf> {
   const cause = Object.assign(new Error(code), { code });
-  const inner = sessionError(`It cannot be written. Put that right${OR_UNKEPT}.`, { cause });
+  const inner = sessionError(`It cannot be written. Put that right${NO_SESSION_HINT}.`, { cause });
   return refusalOf(sessionError(`The journal could not store it: ${inner.message}`, { cause: inner }));
 }
 
@@ -22,7 +22,9 @@ test("a disk that takes nothing is told as such, and neither a copy nor a run wi
 
 test("only a session that another process works on can be copied", () => {
   const problems = [SESSION_REASONS.inUse, SESSION_REASONS.unreadable, undefined].map((reason) => {
-    const { problem } = refusalOf(sessionError(`No. Move it away${OR_UNKEPT}.`, { details: { reason } }));
+    const { problem } = refusalOf(
+      sessionError(`No. Move it away${NO_SESSION_HINT}.`, { details: { reason } }),
+    );
     return [problem.status, problem.fits, problem.detail];
   });
   expect(problems).toEqual([

@@ -1,6 +1,6 @@
 import { isNanoAgentError, type NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
-import { SESSION_REASONS, withoutUnkept } from "../session/session-error.ts";
-import { systemCodeBehind } from "../system/system-error.ts";
+import { SESSION_REASONS, withoutSessionHint } from "../session/session-error.ts";
+import { rootSystemCode } from "../system/system-error.ts";
 import type { Problem } from "./server-api.ts";
 
 const TITLES = {
@@ -75,10 +75,10 @@ export function refusalOf(error: unknown): Refusal {
 /** A session in use elsewhere can be copied; a disk error would hit a copy too. */
 function journalRefusal(error: NanoAgentError): Refusal {
   // A server has no --no-session.
-  const detail = withoutUnkept(error.message);
+  const detail = withoutSessionHint(error.message);
   const reported = error.details["reason"];
   if (reported === SESSION_REASONS.unreadable) return new Refusal(500, "journal", detail, { cause: error });
-  const reason = systemCodeBehind(error);
+  const reason = rootSystemCode(error);
   // A link is not a session file.
   if (reason === undefined || reason === "ELOOP" || !/^E[A-Z0-9]+$/.test(reason)) {
     const fits = reported === SESSION_REASONS.inUse ? ["fork"] : [];

@@ -41,14 +41,14 @@ test("whatever stands in the headers is a refusal or is let through, and never a
     fc.asyncProperty(header, header, header, async (authorization, cookie, host) => {
       const asked = request({ authorization, cookie, host });
       expect(await statusOf(() => guard().assertToken(asked))).toBe(401);
-      expect([undefined, 403]).toContain(await statusOf(() => guard().assertPlace(asked)));
+      expect([undefined, 403]).toContain(await statusOf(() => guard().assertHostAndOrigin(asked)));
     }),
   );
 });
 
 test("names that are not the server's are refused, those of the machine and those given are not", async () => {
   const status = (host: string, options: Partial<GuardOptions> = {}): Promise<number | undefined> =>
-    statusOf(() => guard(options).assertPlace(request({ host })));
+    statusOf(() => guard(options).assertHostAndOrigin(request({ host })));
   const local = ["127.0.0.1", "127.0.0.1:4040", "localhost:1", "LOCALHOST", "[::1]:4040", "127.0.0.1:80"];
   expect(await Promise.all(local.map((host) => status(host)))).toEqual(local.map(() => undefined));
   const foreign = [
@@ -69,9 +69,13 @@ test("names that are not the server's are refused, those of the machine and thos
 });
 
 test("without a header the address of the request says which server is meant", async () => {
-  expect(await statusOf(() => guard().assertPlace(request({}, "https://evil.example/api/x")))).toBe(403);
+  expect(await statusOf(() => guard().assertHostAndOrigin(request({}, "https://evil.example/api/x")))).toBe(
+    403,
+  );
   expect(
-    await statusOf(() => guard({ hosts: ["a.example"] }).assertPlace(request({}, "https://a.example/"))),
+    await statusOf(() =>
+      guard({ hosts: ["a.example"] }).assertHostAndOrigin(request({}, "https://a.example/")),
+    ),
   ).toBe(undefined);
 });
 

@@ -37,7 +37,7 @@ export class RequestGuard {
    * Throws for a request to a name that is not this server's (a page may point its own name here), or from a
    * page of another origin.
    */
-  assertPlace(request: Request): void {
+  assertHostAndOrigin(request: Request): void {
     const { headers } = request;
     const host = headers.get("host") ?? new URL(request.url).host;
     const requested = URL.parse(`http://${host}/`);

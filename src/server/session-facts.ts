@@ -9,12 +9,12 @@ import type {
 import {
   addSpending,
   isSpending,
-  isUnpaid,
+  isUncharged,
   NO_SPENDING,
   type Spending,
   type SpendingEntry,
 } from "../core/agent/state.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import { isWaiting } from "../core/base/stop-reason.ts";
 import type { Redaction } from "../core/base/text.ts";
 import { addUsage, messageText, NO_USAGE, type Usage } from "../core/message/message.ts";
@@ -215,7 +215,7 @@ export class FactsFold {
     this.#endOfRun = {
       reason: stopReason,
       time,
-      ...defined({ limit, detail: reason && this.#redacted(reason) }),
+      ...omitUndefined({ limit, detail: reason && this.#redacted(reason) }),
     };
     if (stopReason !== "error") return;
     const [day, model] = this.#runKey ?? [dayOf(time), this.#model ?? ""];
@@ -229,7 +229,7 @@ export class FactsFold {
     const price = costUsd === undefined ? { unpriced: 1 } : { priced: 1, cost: costUsd };
     this.#count(dayOf(entry.time), entry.model, {
       turns: isTurn ? 1 : 0,
-      ...(!isUnpaid(entry) && { usage, ...price }),
+      ...(!isUncharged(entry) && { usage, ...price }),
     });
   }
 
@@ -261,7 +261,7 @@ export function listedOf({
 }: SessionFacts): Omit<ListedSession, "id" | "state" | "passages"> {
   return {
     cwd,
-    ...defined({ title, model, runAt, end }),
+    ...omitUndefined({ title, model, runAt, end }),
     createdAt,
     updatedAt,
     messageCount,
@@ -409,7 +409,7 @@ function newestFirst(left: ListPosition, right: ListPosition): number {
 }
 
 /** One page of a list after the position in `before`, and the position of its end if more follows. */
-export function cut<T extends ListPosition>(
+export function sliceAfter<T extends ListPosition>(
   all: readonly T[],
   { limit, before }: { readonly limit: number; readonly before: string | undefined },
 ): { readonly page: readonly T[]; readonly next: string | undefined } {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cut } from "./session-facts.ts";
+import { sliceAfter } from "./session-facts.ts";
 
 test("pages go on behind each place that they give out, also before the epoch and between two milliseconds", () => {
   const all = [-172_800_000, -86_400_000.5, 0, 1, 1.25, 1_795_476_650_424.6572].map((updatedAt, at) => ({
@@ -9,7 +9,7 @@ test("pages go on behind each place that they give out, also before the epoch an
   const seen: string[] = [];
   let before: string | undefined;
   do {
-    const { page, next } = cut(all, { limit: 1, before });
+    const { page, next } = sliceAfter(all, { limit: 1, before });
     seen.push(...page.map(({ id }) => id));
     before = next;
   } while (before !== undefined);

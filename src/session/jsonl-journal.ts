@@ -2,27 +2,27 @@ import { closeSync, fdatasync, fstatSync, fsync, openSync, readSync, unlinkSync,
 import { dirname } from "node:path";
 import type { EntryBase, JournalEntry, NewEntry } from "../core/agent/entries.ts";
 import type { LocalJournal } from "../core/agent/journal.ts";
-import { misuse, type NanoAgentError } from "../core/base/errors.ts";
+import { invalidArgument, type NanoAgentError } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
-import { defined } from "../core/base/json.ts";
-import { counted } from "../core/base/text.ts";
+import { omitUndefined } from "../core/base/json.ts";
+import { pluralize } from "../core/base/text.ts";
 import { systemCode } from "../system/system-error.ts";
 import {
-  type FoundRecords,
+  discardedSpending,
   type IndexedRecord,
   idOfPath,
   inspectSession,
   readEntries,
   readRecords,
   recordPath,
+  type ScannedSession,
   scanJournal,
-  setAsideSpending,
-  spendingSetAside,
+  toDiscardedSpending,
 } from "./read-session.ts";
 import { encodeRecord, type RewindEntry, type SessionEntry } from "./record.ts";
 import { type RepairReport, repairReport } from "./repair-report.ts";
-import { OR_UNKEPT, sessionError, systemReason } from "./session-error.ts";
-import { markUsed, openSessionFile } from "./session-file.ts";
+import { NO_SESSION_HINT, sessionError, systemReason } from "./session-error.ts";
+import { openSessionFile, refreshLatestPointer } from "./session-file.ts";
 import { lockPath, type SessionLock, takeLock } from "./session-lock.ts";
 
 /** Options for opening a journal. */
@@ -75,7 +75,7 @@ export class JsonlJournal implements LocalJournal {
   #header: SessionEntry | undefined;
   #newest: string | null;
   /** The file's initial records, until more are written. */
-  #scanned: FoundRecords | undefined;
+  #scanned: ScannedSession | undefined;
   /** Number of records in the file, and of those known to be on the disk. */
   #written: number;
   #stored: number;
@@ -160,7 +160,7 @@ export class JsonlJournal implements LocalJournal {
     const descriptor = openSessionFile(this.path, "read");
     try {
       const { scan, path } = this.#recordsIn(descriptor);
-      yield* setAsideSpending(descriptor, scan, path);
+      yield* discardedSpending(descriptor, scan, path);
       yield* readEntries(descriptor, path);
     } finally {
       closeSync(descriptor);
@@ -186,7 +186,7 @@ export class JsonlJournal implements LocalJournal {
     }
     const base = { id: this.#ids("entry"), parent: this.#newest, time: this.#now() };
     const stored = this.#write({ ...base, ...entry });
-    if (RUN_STARTS.has(entry.type)) markUsed(dirname(this.path), this.sessionId);
+    if (RUN_STARTS.has(entry.type)) refreshLatestPointer(dirname(this.path), this.sessionId);
     return SYNCED_LATER.has(entry.type) ? stored : this.#sync().then(() => stored);
   }
 
@@ -257,7 +257,7 @@ export class JsonlJournal implements LocalJournal {
   async #start({ sessionId, cwd, copyOf, copyUpTo, importedFrom }: NewSession): Promise<void> {
     const base = { id: this.#ids("entry"), parent: null, time: this.#now(), type: "session" } as const;
     if (copyOf === undefined) {
-      this.#header = { ...base, sessionId, cwd, ...defined({ importedFrom }) };
+      this.#header = { ...base, sessionId, cwd, ...omitUndefined({ importedFrom }) };
       this.#newest = base.id;
       return;
     }
@@ -283,7 +283,7 @@ export class JsonlJournal implements LocalJournal {
     }
   }
 
-  #recordsIn(descriptor: number): FoundRecords {
+  #recordsIn(descriptor: number): ScannedSession {
     if (this.#scanned !== undefined) return this.#scanned;
     const scan = scanJournal(descriptor);
     return { scan, path: recordPath(scan) };
@@ -367,8 +367,8 @@ export class JsonlJournal implements LocalJournal {
     if (isRemoved) this.#stored = 0;
     const kept =
       this.#stored === 0
-        ? `${isRemoved ? "Nothing of the session is left." : "Nothing is stored."} Put that right${OR_UNKEPT}.`
-        : `${counted(this.#stored, "record is", "records are")} stored and kept.`;
+        ? `${isRemoved ? "Nothing of the session is left." : "Nothing is stored."} Put that right${NO_SESSION_HINT}.`
+        : `${pluralize(this.#stored, "record is", "records are")} stored and kept.`;
     return sessionError(`${this.path}: ${systemReason(cause)}. ${kept}`, {
       cause,
       details: { file: this.path, stored: this.#stored, reason: systemCode(cause) },
@@ -388,7 +388,7 @@ function pathUpTo(
 }
 
 function unknownRecord(id: string, file: string): NanoAgentError {
-  return misuse(
+  return invalidArgument(
     `The record ${id} is not part of the conversation in ${file}. Take the id of one of its entries.`,
   );
 }
@@ -399,7 +399,7 @@ interface OpenedFile {
   readonly lock: SessionLock;
   readonly sessionId: string;
   readonly repairs: RepairReport;
-  readonly found?: FoundRecords;
+  readonly found?: ScannedSession;
   readonly newEntriesIn?: readonly string[];
 }
 
@@ -442,7 +442,7 @@ function syncFolder(path: string): Promise<void> {
 }
 
 /** The journal of a session in memory; it can be rewound like one on disk. */
-export class UnkeptJournal implements LocalJournal {
+export class EphemeralJournal implements LocalJournal {
   readonly sessionId: string;
   readonly #ids = createIds();
   #setAside: readonly JournalEntry[] = [];
@@ -471,9 +471,9 @@ export class UnkeptJournal implements LocalJournal {
    */
   rewind(id: string | null): void {
     const at = id === null ? -1 : this.#entries.findIndex((entry) => entry.id === id);
-    if (id !== null && at === -1) throw misuse(`The entry ${id} is not part of the conversation.`);
+    if (id !== null && at === -1) throw invalidArgument(`The entry ${id} is not part of the conversation.`);
     const left = this.#entries.slice(at + 1);
-    this.#setAside = [...this.#setAside, ...left.flatMap((entry) => spendingSetAside(entry) ?? [])];
+    this.#setAside = [...this.#setAside, ...left.flatMap((entry) => toDiscardedSpending(entry) ?? [])];
     this.#entries = this.#entries.slice(0, at + 1);
   }
 }

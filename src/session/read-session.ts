@@ -1,10 +1,10 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { basename } from "node:path";
 import type { EntryBase, JournalEntry, ModelUsageEntry } from "../core/agent/entries.ts";
-import { isSpending, isUnpaid } from "../core/agent/state.ts";
-import { defined, isRecord } from "../core/base/json.ts";
+import { isSpending, isUncharged } from "../core/agent/state.ts";
+import { isRecord, omitUndefined } from "../core/base/json.ts";
 import { messageText } from "../core/message/message.ts";
-import { stepNumbered } from "../journal/steps.ts";
+import { stepByNumber } from "../journal/steps.ts";
 import {
   checksumFor,
   decodeLine,
@@ -51,7 +51,7 @@ export function readSession(path: string): SessionContent {
       damaged: scan.damaged,
       records: scan.records.length,
       entries,
-      setAside: [...setAsideSpending(descriptor, scan, kept)],
+      setAside: [...discardedSpending(descriptor, scan, kept)],
       otherTypes,
     };
   } finally {
@@ -109,7 +109,7 @@ function summaryIn(lines: Iterable<Line>): SessionSummary {
  */
 export function recordBeforeStep(path: string, step: number): string {
   const { entries } = readSession(path);
-  const { at } = stepNumbered(entries, step);
+  const { at } = stepByNumber(entries, step);
   const before = entries[at - 1];
   if (before === undefined) throw sessionError(`Nothing stands before step ${step} of ${path}.`);
   return before.id;
@@ -301,7 +301,7 @@ function positionBefore(
 }
 
 /** The records of a file, and those that belong to its conversation. */
-export interface FoundRecords {
+export interface ScannedSession {
   readonly scan: JournalScan;
   readonly path: readonly IndexedRecord[];
 }
@@ -310,7 +310,7 @@ export interface FoundRecords {
 export function inspectSession(
   descriptor: number,
   path: string,
-): FoundRecords & { readonly header: SessionEntry | undefined } {
+): ScannedSession & { readonly header: SessionEntry | undefined } {
   const scan = scanJournal(descriptor);
   if (scan.newer !== undefined) {
     throw sessionError(
@@ -346,7 +346,7 @@ export function* readRecords(
   let from = 0;
   for (const { offset, length } of records) {
     if (offset < from || offset + length > from + piece.length) {
-      piece = readPiece(descriptor, offset, Math.max(length, Math.min(READ_BYTES, size - offset)));
+      piece = readRange(descriptor, offset, Math.max(length, Math.min(READ_BYTES, size - offset)));
       from = offset;
     }
     if (offset + length > from + piece.length) return;
@@ -355,7 +355,7 @@ export function* readRecords(
   }
 }
 
-export function readPiece(descriptor: number, offset: number, length: number): Buffer {
+export function readRange(descriptor: number, offset: number, length: number): Buffer {
   const piece = Buffer.allocUnsafe(length);
   let filled = 0;
   while (filled < length) {
@@ -446,7 +446,7 @@ const DISCARDED = "set aside";
  * The cost of the records that a rewind discarded: money and tokens stay spent. `path` is the current
  * conversation. The entries carry a scope, so that they only count for limits.
  */
-export function* setAsideSpending(
+export function* discardedSpending(
   descriptor: number,
   { records }: Pick<JournalScan, "records">,
   path: readonly IndexedRecord[],
@@ -455,13 +455,13 @@ export function* setAsideSpending(
   const kept = new Set(path.map(({ id }) => id));
   const left = records.filter(({ id, type }) => SPENDING_TYPES.has(type) && !kept.has(id));
   for (const entry of readEntries(descriptor, left)) {
-    const spending = spendingSetAside(entry);
+    const spending = toDiscardedSpending(entry);
     if (spending !== undefined) yield spending;
   }
 }
 
-export function spendingSetAside(entry: JournalEntry): ModelUsageEntry | undefined {
-  if (!isSpending(entry) || isUnpaid(entry)) return undefined;
+export function toDiscardedSpending(entry: JournalEntry): ModelUsageEntry | undefined {
+  if (!isSpending(entry) || isUncharged(entry)) return undefined;
   const { id, parent, time, model, usage, costUsd, durationMs } = entry;
   return {
     id,
@@ -472,7 +472,7 @@ export function spendingSetAside(entry: JournalEntry): ModelUsageEntry | undefin
     scope: DISCARDED,
     model,
     usage,
-    ...defined({ costUsd }),
+    ...omitUndefined({ costUsd }),
     durationMs,
   };
 }

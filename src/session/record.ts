@@ -141,7 +141,7 @@ function toPlainJson(value: unknown, above: readonly object[]): unknown {
 }
 
 /** A located record; `start` and `end` are its byte offsets in the line. */
-export interface RecordPlace extends EntryBase {
+export interface LocatedRecord extends EntryBase {
   readonly type: string;
   readonly start: number;
   readonly end: number;
@@ -149,7 +149,7 @@ export interface RecordPlace extends EntryBase {
 
 interface DecodedLine {
   /** Intact records with a valid checksum; more than one if a newline was lost. */
-  readonly records: readonly RecordPlace[];
+  readonly records: readonly LocatedRecord[];
   /** The damage of the line, in a few words. */
   readonly damage?: string;
   /** Set if the line claims a newer version, which is checked first. */
@@ -201,7 +201,7 @@ function parseJson(bytes: Uint8Array): unknown {
 }
 
 /** The record between two offsets; undefined if its checksum is wrong or it is not a record. */
-function recordAt(bytes: Uint8Array, start: number, end: number, sumOf: Checksum): RecordPlace | undefined {
+function recordAt(bytes: Uint8Array, start: number, end: number, sumOf: Checksum): LocatedRecord | undefined {
   const bodyEnd = end - SUM_BYTES;
   if (bodyEnd <= start) return undefined;
   const sum = /^,"sum":"([0-9a-f]{8})"\}$/.exec(latin1(bytes, bodyEnd, end))?.[1];
@@ -267,9 +267,9 @@ function newerVersionIn(text: string): number | undefined {
   return undefined;
 }
 
-function recordsIn(bytes: Uint8Array, text: string, sumOf: Checksum): RecordPlace[] {
+function recordsIn(bytes: Uint8Array, text: string, sumOf: Checksum): LocatedRecord[] {
   const ends = [...text.matchAll(/,"sum":"[0-9a-f]{8}"\}/g)].map((match) => match.index + SUM_BYTES);
-  const records: RecordPlace[] = [];
+  const records: LocatedRecord[] = [];
   let tries = 0;
   let hashed = 0;
   let from = 0;
@@ -288,7 +288,7 @@ function recordsIn(bytes: Uint8Array, text: string, sumOf: Checksum): RecordPlac
   return records;
 }
 
-function damageOf(length: number, text: string, records: readonly RecordPlace[], version: unknown): string {
+function damageOf(length: number, text: string, records: readonly LocatedRecord[], version: unknown): string {
   const used = records.reduce((sum, { start, end }) => sum + end - start, 0);
   if (records.length > 0 && used === length) return `${records.length} records on one line, all used`;
   const rest = records.length === 0 ? "" : `; ${records.length} whole in the same line used`;

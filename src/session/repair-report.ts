@@ -1,7 +1,7 @@
 import type { JournalEntry } from "../core/agent/entries.ts";
 import { toolCallsOf } from "../core/message/message.ts";
 import { Transcript } from "../core/message/transcript.ts";
-import { type DamagedLine, type FoundRecords, type IndexedRecord, readEntries } from "./read-session.ts";
+import { type DamagedLine, type IndexedRecord, readEntries, type ScannedSession } from "./read-session.ts";
 
 /** A tool call that was interrupted. */
 export interface InterruptedCall {
@@ -26,7 +26,7 @@ export function hasRepairs({ damaged, droppedResults, interrupted }: RepairRepor
 }
 
 /** The repairs needed to continue a scanned session. Reads the whole conversation only if it is damaged. */
-export function repairReport(descriptor: number, { scan, path }: FoundRecords): RepairReport {
+export function repairReport(descriptor: number, { scan, path }: ScannedSession): RepairReport {
   return {
     damaged: scan.damaged,
     droppedResults: scan.damaged.length === 0 ? [] : droppedResults(readEntries(descriptor, path)),

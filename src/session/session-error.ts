@@ -10,10 +10,10 @@ export function sessionError(
   return new NanoAgentError("journal", message, options);
 }
 
-export const OR_UNKEPT = ", or run with --no-session";
+export const NO_SESSION_HINT = ", or run with --no-session";
 
-export function withoutUnkept(message: string): string {
-  return message.replaceAll(OR_UNKEPT, "");
+export function withoutSessionHint(message: string): string {
+  return message.replaceAll(NO_SESSION_HINT, "");
 }
 
 export const SESSION_REASONS = {

@@ -11,11 +11,11 @@ import {
   type Stats,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { misuse, type NanoAgentError } from "../core/base/errors.ts";
+import { invalidArgument, type NanoAgentError } from "../core/base/errors.ts";
 import { makePrivateFolders } from "../system/private-folders.ts";
 import { replaceFile } from "../system/replace-file.ts";
 import { systemCode } from "../system/system-error.ts";
-import { OR_UNKEPT, SESSION_REASONS, sessionError, systemReason } from "./session-error.ts";
+import { NO_SESSION_HINT, SESSION_REASONS, sessionError, systemReason } from "./session-error.ts";
 
 const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 
@@ -27,7 +27,7 @@ export function isSessionId(text: string): boolean {
 /** Throws `invalid_argument` for a text that cannot name a session. `what` says where it came from. */
 export function assertSessionId(text: string, what: string): void {
   if (isSessionId(text)) return;
-  throw misuse(
+  throw invalidArgument(
     `${what} ${JSON.stringify(text)} is not a session id. Write up to 128 letters, digits, _ and -, a letter or digit first.`,
   );
 }
@@ -73,7 +73,7 @@ export function openSessionFile(path: string, mode: OpenMode): number {
  */
 export function openNamedFile(path: string, maxBytes: number = Number.POSITIVE_INFINITY): number {
   const unusable = (why: string, cause?: unknown): NanoAgentError =>
-    misuse(`${path} ${why}. Name a session file.`, { cause });
+    invalidArgument(`${path} ${why}. Name a session file.`, { cause });
   let descriptor: number;
   try {
     descriptor = openSync(path, O_RDONLY | O_NONBLOCK);
@@ -103,7 +103,7 @@ function advice(error: unknown, mode: OpenMode): string {
     case "ELOOP":
       return " Links are not followed: put the file itself there.";
     default:
-      return ` Put that right${OR_UNKEPT}.`;
+      return ` Put that right${NO_SESSION_HINT}.`;
   }
 }
 
@@ -120,7 +120,7 @@ export function makeSessionFolder(folder: string): readonly string[] {
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
     throw sessionError(
-      `The session folder ${folder} cannot be used: ${systemReason(error)}. Put that right${OR_UNKEPT}.`,
+      `The session folder ${folder} cannot be used: ${systemReason(error)}. Put that right${NO_SESSION_HINT}.`,
       { cause: error },
     );
   }
@@ -140,11 +140,11 @@ export function isFolder(path: string): boolean {
   const details = { reason: SESSION_REASONS.unreadable };
   if (stats.isSymbolicLink())
     throw sessionError(
-      `The session folder ${path} is a link, which is not followed. Put the folder itself there${OR_UNKEPT}.`,
+      `The session folder ${path} is a link, which is not followed. Put the folder itself there${NO_SESSION_HINT}.`,
       { details },
     );
   if (!stats.isDirectory())
-    throw sessionError(`${path} is not a folder. Move it away${OR_UNKEPT}.`, { details });
+    throw sessionError(`${path} is not a folder. Move it away${NO_SESSION_HINT}.`, { details });
   return true;
 }
 
@@ -158,7 +158,7 @@ function withFolderErrors<T>(path: string, read: () => T): T {
     return read();
   } catch (error) {
     throw sessionError(
-      `The session folder ${path} cannot be read: ${systemReason(error)}. Put that right${OR_UNKEPT}.`,
+      `The session folder ${path} cannot be read: ${systemReason(error)}. Put that right${NO_SESSION_HINT}.`,
       { cause: error, details: { reason: SESSION_REASONS.unreadable } },
     );
   }
@@ -167,7 +167,7 @@ function withFolderErrors<T>(path: string, read: () => T): T {
 /** File with the id of the session used last, which holds even after a clock was set back. */
 const POINTER = "newest";
 
-export function markNewest(folder: string, sessionId: string): void {
+export function writeLatestPointer(folder: string, sessionId: string): void {
   try {
     replaceFile(join(folder, POINTER), `${sessionId}\n`);
   } catch (error) {
@@ -177,17 +177,17 @@ export function markNewest(folder: string, sessionId: string): void {
 }
 
 /** Points to a session again when a run begins in it, if another one was opened since. */
-export function markUsed(folder: string, sessionId: string): void {
+export function refreshLatestPointer(folder: string, sessionId: string): void {
   let latest: string | undefined;
   try {
-    latest = readMark(folder);
+    latest = readLatestPointer(folder);
   } catch {
     // The next opened session replaces it.
   }
-  if (latest !== undefined && latest !== sessionId) markNewest(folder, sessionId);
+  if (latest !== undefined && latest !== sessionId) writeLatestPointer(folder, sessionId);
 }
 
-export function readMark(folder: string): string | undefined {
+export function readLatestPointer(folder: string): string | undefined {
   const path = join(folder, POINTER);
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
   const descriptor = openSessionFile(path, "read");

@@ -17,7 +17,7 @@ import { newUuid } from "../core/base/ids.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
 import { ownIdentity, type ProcessIdentity, processState } from "../system/process-identity.ts";
 import { systemCode } from "../system/system-error.ts";
-import { OR_UNKEPT, SESSION_REASONS, sessionError, systemReason } from "./session-error.ts";
+import { NO_SESSION_HINT, SESSION_REASONS, sessionError, systemReason } from "./session-error.ts";
 
 export interface LockOptions {
   /** Called between checking a lock and taking it over; for tests. */
@@ -111,7 +111,7 @@ function createLockFile(path: string, text: string): boolean {
     return tryLink(draft, path) ?? createExclusively(path, text);
   } catch (error) {
     throw sessionError(
-      `The lock ${path} cannot be written: ${systemReason(error)}. Put that right${OR_UNKEPT}.`,
+      `The lock ${path} cannot be written: ${systemReason(error)}. Put that right${NO_SESSION_HINT}.`,
       {
         cause: error,
       },

@@ -10,24 +10,24 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import type { EntryBase } from "../core/agent/entries.ts";
-import { check, STRING } from "../core/base/check.ts";
+import { check, STRING_SCHEMA } from "../core/base/check-options.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import { createIds, newUuid } from "../core/base/ids.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import { systemCode } from "../system/system-error.ts";
 import { JsonlJournal, type JsonlJournalOptions } from "./jsonl-journal.ts";
 import { parseRecord } from "./read-session.ts";
 import { checksum, encodeRecord, type SessionEntry } from "./record.ts";
-import { sessionError, systemReason, withoutUnkept } from "./session-error.ts";
+import { sessionError, systemReason, withoutSessionHint } from "./session-error.ts";
 import {
   assertSessionId,
   isFolder,
   isSessionId,
   makeSessionFolder,
-  markNewest,
   namesIn,
   openSessionFile,
-  readMark,
+  readLatestPointer,
+  writeLatestPointer,
 } from "./session-file.ts";
 import { lockPath, type SessionLock, takeLock } from "./session-lock.ts";
 
@@ -65,7 +65,7 @@ export class SessionStore {
 
   /** `root` is the parent of the folders of all working folders; it is created with the first session. */
   constructor(root: string) {
-    check(root, STRING, "The folder of the sessions");
+    check(root, STRING_SCHEMA, "The folder of the sessions");
     this.root = root;
   }
 
@@ -86,7 +86,7 @@ export class SessionStore {
   async start(cwd: string, options: StartOptions = {}): Promise<JsonlJournal> {
     const { sessionId = newUuid(), copyOf, ...rest } = options;
     assertSessionId(sessionId, "The session id");
-    check(cwd, STRING, "The working folder of a session");
+    check(cwd, STRING_SCHEMA, "The working folder of a session");
     const folder = this.#folderOf(cwd);
     const newEntriesIn = makeSessionFolder(folder);
     const path = join(folder, `${sessionId}.jsonl`);
@@ -100,9 +100,9 @@ export class SessionStore {
       sessionId,
       cwd,
       newEntriesIn,
-      ...defined({ copyOf: copyOf?.path }),
+      ...omitUndefined({ copyOf: copyOf?.path }),
     });
-    markNewest(folder, sessionId);
+    writeLatestPointer(folder, sessionId);
     return journal;
   }
 
@@ -112,7 +112,7 @@ export class SessionStore {
     const folder = join(path, "..");
     this.#assertFolders(folder);
     const journal = await JsonlJournal.open(path, options);
-    markNewest(folder, sessionId);
+    writeLatestPointer(folder, sessionId);
     return journal;
   }
 
@@ -268,7 +268,7 @@ function sessionsIn(folder: string): SessionFile[] {
     const file = sessionFile(folder, sessionId, (stats) => stats.isFile());
     if (file !== undefined) sessions.push(file);
   }
-  const latest = readMark(folder);
+  const latest = readLatestPointer(folder);
   const rank = ({ sessionId, changedAt }: SessionFile): number =>
     sessionId === latest ? Number.POSITIVE_INFINITY : changedAt;
   return sessions.sort((left, right) => rank(right) - rank(left));
@@ -314,6 +314,6 @@ function createFile(path: string): number {
     return openSessionFile(path, "create");
   } catch (error) {
     // Without the hint at --no-session, which does not apply.
-    throw sessionError(withoutUnkept(errorMessage(error)), { cause: error });
+    throw sessionError(withoutSessionHint(errorMessage(error)), { cause: error });
   }
 }

@@ -10,7 +10,7 @@ const MAX_LINKS = 40;
  * would refuse (no permission, a file used as a folder, a cycle of links), the rest is kept as written.
  */
 export function followLinks(path: string): string {
-  const absolute = spelledPath(path);
+  const absolute = toDiskSpelling(path);
   let current = parse(absolute).root;
   const pending = partsOf(absolute);
   let links = 0;
@@ -43,7 +43,7 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-function spelledPath(path: string): string {
+function toDiskSpelling(path: string): string {
   if (isAscii(path) || isThere(path)) return path;
   const { root } = parse(path);
   const names: string[] = [];

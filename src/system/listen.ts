@@ -1,17 +1,17 @@
 import type { Server } from "node:net";
-import { errorMessage, misuse } from "../core/base/errors.ts";
+import { errorMessage, invalidArgument } from "../core/base/errors.ts";
 import { systemCode } from "./system-error.ts";
 
-export interface ListenPlace {
+export interface ListenAddress {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
 }
 
 /** Resolves once the server listens. Throws `invalid_argument` if it cannot listen there. */
-export function listen(server: Server, { host, port }: ListenPlace): Promise<void> {
+export function listen(server: Server, { host, port }: ListenAddress): Promise<void> {
   return new Promise((resolve, reject) => {
-    const refused = (error: Error): void => reject(misuse(refusalText(error, { host, port })));
+    const refused = (error: Error): void => reject(invalidArgument(refusalText(error, { host, port })));
     server.once("error", refused);
     server.listen(port, host, () => {
       server.off("error", refused);
@@ -20,7 +20,7 @@ export function listen(server: Server, { host, port }: ListenPlace): Promise<voi
   });
 }
 
-function refusalText(error: Error, { host, port }: ListenPlace): string {
+function refusalText(error: Error, { host, port }: ListenAddress): string {
   switch (systemCode(error)) {
     case "EADDRINUSE":
       return `Port ${port} of ${host} is taken. Choose another one, or 0 for a free one.`;

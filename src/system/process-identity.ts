@@ -22,10 +22,10 @@ export function ownIdentity(): ProcessIdentity {
 export function processState(identity: ProcessIdentity): "running" | "ended" | "unknown" {
   if (identity.host !== hostname()) return "unknown";
   if (identity.boot !== bootId()) return "ended";
-  if (!isTaken(identity.pid)) return "ended";
+  if (!isPidInUse(identity.pid)) return "ended";
   const row = readProcessRow(identity.pid);
   if (row !== undefined) return row.startTime === identity.start && row.isAlive ? "running" : "ended";
-  if (process.platform === "linux") return isTaken(identity.pid) ? "running" : "ended";
+  if (process.platform === "linux") return isPidInUse(identity.pid) ? "running" : "ended";
   return isStartedAt(identity) ? "running" : "ended";
 }
 
@@ -34,7 +34,7 @@ function bootId(): string {
 }
 
 /** True if the number belongs to a process; for a negative one, if its group has a member. */
-export function isTaken(pid: number): boolean {
+export function isPidInUse(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { isAlive, until } from "../../test/faults/until.ts";
 import { newId } from "../core/base/ids.ts";
-import { markedEnvironment } from "./process-watcher.ts";
+import { withCallMarker } from "./process-watcher.ts";
 
 /**
  * What a program does that is then killed; `run` starts a command in a group of its own and has its number.
@@ -118,8 +118,8 @@ test.runIf(existsSync("/proc/self/task"))(
 );
 
 test("a mark stands beside the one there is", () => {
-  const outer = markedEnvironment({ A: "1" }, "x.1.");
-  expect([outer, markedEnvironment(outer, "y.1.")]).toEqual([
+  const outer = withCallMarker({ A: "1" }, "x.1.");
+  expect([outer, withCallMarker(outer, "y.1.")]).toEqual([
     { A: "1", NANO_AGENT_CALL: "x.1." },
     { A: "1", NANO_AGENT_CALL: "x.1.:y.1." },
   ]);

@@ -105,7 +105,7 @@ class ShellWatcher implements ProcessWatcher {
 export const CALL_VARIABLE = "NANO_AGENT_CALL";
 
 /** `env` with a marker by which {@link ProcessWatcher} and the process table find its processes. */
-export function markedEnvironment<V extends string | undefined>(
+export function withCallMarker<V extends string | undefined>(
   env: { readonly [name: string]: V },
   mark: string,
 ): { readonly [name: string]: V | string } {

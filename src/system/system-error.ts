@@ -7,13 +7,13 @@ export function systemCode(error: unknown): string | undefined {
 }
 
 /** True if an error means that nothing exists at a path. */
-export function isAbsent(error: unknown): boolean {
+export function isNotFound(error: unknown): boolean {
   const code = systemCode(error);
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
 /** The code of the system error in the chain of causes; `undefined` if there is none. */
-export function systemCodeBehind(error: unknown): string | undefined {
+export function rootSystemCode(error: unknown): string | undefined {
   for (let each = error; each instanceof Error; each = each.cause) {
     const code = systemCode(each);
     if (code !== undefined) return code;

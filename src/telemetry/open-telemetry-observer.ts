@@ -9,7 +9,7 @@ import {
   type ToolResultEntry,
 } from "../core/agent/entries.ts";
 import { addSpending, NO_SPENDING } from "../core/agent/state.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import { textOf, toolCallsOf, type Usage } from "../core/message/message.ts";
 import { OpenSubagents } from "../journal/scopes.ts";
@@ -151,7 +151,7 @@ class RunObserver {
         options: {
           ...this.#telemetry.options,
           agentName: agent,
-          ...defined({ parent: parentSpan }),
+          ...omitUndefined({ parent: parentSpan }),
         },
       });
     const observer = this.#subagents.of(wrapped, make);
@@ -164,7 +164,7 @@ class RunObserver {
   #close({ stopReason, error }: Pick<RunEnding, "stopReason" | "error">): void {
     this.#endRun({
       stopReason,
-      ...defined({ error }),
+      ...omitUndefined({ error }),
       usage: this.#spending.usage,
       cost: this.#spending.costUsd,
       text: this.#lastText,
@@ -192,7 +192,7 @@ class RunObserver {
       attributes: {
         ...attributes,
         ...usageAttributes(usage),
-        ...defined({ "gen_ai.response.id": responseId, "nano_agent.cost.usd": costUsd }),
+        ...omitUndefined({ "gen_ai.response.id": responseId, "nano_agent.cost.usd": costUsd }),
         "nano_agent.purpose": purpose,
       },
     });
@@ -225,7 +225,7 @@ class RunObserver {
           "gen_ai.operation.name": "invoke_agent",
           ...providerAttributes(this.#model),
           "gen_ai.conversation.id": sessionId,
-          ...defined({ "gen_ai.agent.name": name }),
+          ...omitUndefined({ "gen_ai.agent.name": name }),
         },
       },
     );
@@ -259,7 +259,7 @@ class RunObserver {
       "gen_ai.response.model": modelId(entry.model),
       "gen_ai.response.finish_reasons": [entry.finishReason.raw],
       ...usageAttributes(usage),
-      ...defined({
+      ...omitUndefined({
         "gen_ai.response.id": entry.responseId,
         "gen_ai.response.time_to_first_chunk": firstChunk,
         "nano_agent.cost.usd": entry.costUsd,
@@ -330,7 +330,7 @@ class RunObserver {
       "gen_ai.usage.input_tokens": usage.inputTokens,
       "gen_ai.usage.output_tokens": usage.outputTokens,
       "nano_agent.stop_reason": stopReason,
-      ...defined({ "nano_agent.cost.usd": cost }),
+      ...omitUndefined({ "nano_agent.cost.usd": cost }),
       ...this.#content("gen_ai.output.messages", () => text),
     });
     if (error !== undefined) setError(run.span, error.code, clip(error.message));
@@ -359,7 +359,7 @@ class RunObserver {
 
 function setError(span: OtelSpan, type: string, message?: string): void {
   span.setAttributes({ "error.type": type });
-  span.setStatus({ code: ERROR, ...defined({ message }) });
+  span.setStatus({ code: ERROR, ...omitUndefined({ message }) });
 }
 
 interface Instruments {
@@ -416,7 +416,7 @@ function usageAttributes(usage: Usage): OtelAttributes {
   return {
     "gen_ai.usage.input_tokens": usage.inputTokens,
     "gen_ai.usage.output_tokens": usage.outputTokens,
-    ...defined({
+    ...omitUndefined({
       "gen_ai.usage.cache_read.input_tokens": usage.cacheReadTokens,
       "gen_ai.usage.cache_creation.input_tokens": usage.cacheWriteTokens,
       "gen_ai.usage.reasoning.output_tokens": usage.reasoningTokens,

@@ -6,7 +6,7 @@ import {
   type RunEndEntry,
   type SubagentEvent,
 } from "../core/agent/entries.ts";
-import { clipped, counted } from "../core/base/text.ts";
+import { pluralize, truncateEnd } from "../core/base/text.ts";
 import { textOf, toolCallsOf, type Usage } from "../core/message/message.ts";
 import { OpenSubagents } from "../journal/scopes.ts";
 import { SpendingTally } from "../journal/session-usage.ts";
@@ -125,7 +125,7 @@ function subagentLine(wrapped: SubagentEvent, context: LineContext): Parameters<
     const facts =
       used === undefined
         ? ""
-        : `: ${counted(used.toolCalls, "tool call")}, ${spendingText(used.spending.total.usage, used.spending.total.costUsd)}`;
+        : `: ${pluralize(used.toolCalls, "tool call")}, ${spendingText(used.spending.total.usage, used.spending.total.costUsd)}`;
     return ["run", `${agent} (${callId}) > ${endText(event, context)}${facts}`];
   }
   const line = lineOf(event, context);
@@ -147,7 +147,7 @@ function endText(
         ? ""
         : ` (${short(detail)})`
       : `, ${error.code}: ${short(error.message)}`;
-  return `ended ${stopReason} after ${counted(iterations, "request")}${reasonText}`;
+  return `ended ${stopReason} after ${pluralize(iterations, "request")}${reasonText}`;
 }
 
 function compactionText({ reason, method, tokensBefore, tokensAfter }: CompactionEntry): string {
@@ -175,5 +175,5 @@ function answerText({ message, model, usage, costUsd, durationMs, finishReason }
 }
 
 function oneLine(text: string): string {
-  return clipped(text.replace(/\s+/g, " ").trim(), MAX_CHARS);
+  return truncateEnd(text.replace(/\s+/g, " ").trim(), MAX_CHARS);
 }

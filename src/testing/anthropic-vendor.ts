@@ -1,33 +1,33 @@
 import { type Fields, isRecord } from "../core/base/json.ts";
-import type { ObjectAt, Shapes, Violations } from "./request-violations.ts";
+import type { FieldsByType, ObjectAt, Violations } from "./request-violations.ts";
 import {
+  createRenderer,
   deltas,
   namedEvent,
-  speechOf,
-  spokenCall,
+  renderCall,
   statusOf,
   type Vendor,
-  type VendorFault,
-} from "./speech.ts";
+  type VendorError,
+} from "./vendor.ts";
 
 /** The Messages API (https://docs.anthropic.com/en/api/messages and …/build-with-claude/streaming). */
 export const anthropicVendor: Vendor = {
   check: (body, issues) => {
-    issues.field("model", body["model"], "filled");
+    issues.checkField("model", body["model"], "filled");
     const maxTokens = body["max_tokens"];
     if (!Number.isInteger(maxTokens) || Number(maxTokens) < 1)
       issues.add("max_tokens", "must be a whole number from 1");
     if (body["system"] !== undefined && typeof body["system"] !== "string")
       checkBlocks("system", body["system"], issues);
     if (body["tools"] !== undefined) checkTools(body["tools"], issues);
-    if (isRecord(body["tool_choice"])) issues.toolChoice(body["tool_choice"]["name"]);
+    if (isRecord(body["tool_choice"])) issues.checkToolChoice(body["tool_choice"]["name"]);
     if (countCacheMarks(body) > MAX_CACHE_MARKS)
       issues.add("body", `has more than ${MAX_CACHE_MARKS} cache_control marks`);
     checkSampling(body, issues);
-    checkMessages(issues.someObjects("messages", body["messages"], "are empty"), issues);
+    checkMessages(issues.nonEmptyObjects("messages", body["messages"], "are empty"), issues);
   },
   error: (error) => ({ ...errorOf(error), request_id: "req_scripted" }),
-  speak: speechOf(
+  render: createRenderer(
     { stop: "end_turn", tool_use: "tool_use", length: "max_tokens", refusal: "refusal", pause: "pause_turn" },
     (context, usage) => {
       const { inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, cacheWrite1hTokens = 0 } = usage;
@@ -71,7 +71,7 @@ export const anthropicVendor: Vendor = {
             for (const thinking of deltas(text, context)) yield delta({ type: "thinking_delta", thinking });
             if (signature !== undefined) yield delta({ type: "signature_delta", signature });
           } else {
-            const { id, name, json } = spokenCall(piece, context);
+            const { id, name, json } = renderCall(piece, context);
             yield start({ type: "tool_use", id, name, input: {} });
             for (const partial_json of ["", ...deltas(json, context)])
               yield delta({ type: "input_json_delta", partial_json });
@@ -97,7 +97,7 @@ function event(type: string, data: Fields): string {
 }
 
 /** https://docs.anthropic.com/en/api/errors. */
-function errorOf(error: VendorFault): Fields {
+function errorOf(error: VendorError): Fields {
   const type = ERROR_TYPES[statusOf(error)] ?? "api_error";
   return { type: "error", error: { type, message: error.message } };
 }
@@ -141,10 +141,10 @@ function checkBudget(budget: unknown, max_tokens: unknown, issues: Violations): 
 function checkTools(tools: unknown, issues: Violations): void {
   for (const [where, { type, name, input_schema }] of issues.objects("tools", tools)) {
     // The vendor's own tools have a type and no schema.
-    if (type !== undefined && type !== "custom") issues.vendorTool(name);
+    if (type !== undefined && type !== "custom") issues.addVendorTool(name);
     else {
-      issues.tool(where, name, input_schema);
-      issues.plainSchema(where, input_schema);
+      issues.checkTool(where, name, input_schema);
+      issues.checkPlainSchema(where, input_schema);
     }
   }
 }
@@ -159,7 +159,7 @@ function checkMessages(messages: readonly ObjectAt[], issues: Violations): void 
     const results = blocks.filter((block) => block["type"] === "tool_result");
     if (role === "user") {
       const answeredIds = results.map((block) => block["tool_use_id"]);
-      issues.answers(where, open, answeredIds);
+      issues.checkAnswers(where, open, answeredIds);
       if (blocks.slice(0, results.length).some((block) => block["type"] !== "tool_result"))
         issues.add(where, "has other content before its tool results");
       open = [];
@@ -176,12 +176,12 @@ function checkMessages(messages: readonly ObjectAt[], issues: Violations): void 
 
 function contentBlocks(where: string, content: unknown, issues: Violations): readonly Fields[] {
   if (typeof content !== "string") return checkBlocks(where, content, issues);
-  issues.field(where, content, "words");
+  issues.checkField(where, content, "words");
   return [{ type: "text", text: content }];
 }
 
 function checkBlocks(where: string, content: unknown, issues: Violations): readonly Fields[] {
-  return issues.someObjects(where, content).map(([path, block]) => {
+  return issues.nonEmptyObjects(where, content).map(([path, block]) => {
     checkBlock(path, block, issues);
     return block;
   });
@@ -192,7 +192,7 @@ const VENDOR_CALL = { id: "callId", name: "filled", input: "object" } as const;
 const VENDOR_RESULTS =
   "advisor bash_code_execution code_execution mcp text_editor_code_execution tool_search web_fetch web_search";
 
-const BLOCKS: Shapes = {
+const BLOCKS: FieldsByType = {
   text: { text: "words" },
   thinking: { thinking: "text", signature: "filled" },
   redacted_thinking: { data: "filled" },
@@ -211,15 +211,19 @@ const BLOCKS: Shapes = {
   ),
 };
 
-const SOURCES: Shapes = { base64: { data: "filled" }, url: { url: "filled" }, file: { file_id: "filled" } };
+const SOURCES: FieldsByType = {
+  base64: { data: "filled" },
+  url: { url: "filled" },
+  file: { file_id: "filled" },
+};
 
 function checkBlock(where: string, block: Fields, issues: Violations): void {
   const { type, id, source, content } = block;
-  issues.typed(where, block, BLOCKS);
+  issues.checkTyped(where, block, BLOCKS);
   if (type === "tool_use" && typeof id === "string" && !/^[a-zA-Z0-9_-]*$/.test(id))
     issues.add(`${where}.id`, "has other characters than a-z A-Z 0-9 _ -");
   if (type === "image" && isRecord(source)) {
-    issues.typed(`${where}.source`, source, SOURCES);
+    issues.checkTyped(`${where}.source`, source, SOURCES);
     if (source["type"] === "base64" && !/^image\/(?:jpeg|png|gif|webp)$/.test(String(source["media_type"])))
       issues.add(`${where}.source.media_type`, "is not an image type that is taken");
   }

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { abortError } from "../core/base/async.ts";
 import {
+  invalidArgument,
   type Json,
-  misuse,
   NanoAgentError,
   type RecordedError,
   recordedError,
   toNanoAgentError,
 } from "../core/base/errors.ts";
-import { canonicalJson, defined, firstDifference, safeParse } from "../core/base/json.ts";
+import { canonicalJson, firstDifference, omitUndefined, safeParse } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
 import { compileValidator } from "../core/base/validate-json.ts";
 import type { Model, ModelRequest, StreamPart } from "../core/model/model.ts";
@@ -62,11 +62,11 @@ export class Cassette {
 /** Parses a saved cassette, given as text or as a value. Throws `invalid_argument` for anything else. */
 export function parseCassette(saved: unknown): Cassette {
   const parsed = typeof saved === "string" ? safeParse(saved) : ({ ok: true, value: saved } as const);
-  if (!parsed.ok) throw misuse(`The cassette is not JSON: ${parsed.error}.`);
+  if (!parsed.ok) throw invalidArgument(`The cassette is not JSON: ${parsed.error}.`);
   const checked = checkCassette()(parsed.value);
   if (!checked.ok) {
     const [issue] = checked.issues;
-    throw misuse(
+    throw invalidArgument(
       `This is not a cassette of version ${CASSETTE_VERSION}: ${issue?.path ?? ""} ${issue?.message ?? ""}. Record it anew.`,
     );
   }
@@ -134,7 +134,7 @@ export function recordModel(model: Model, { cassette }: RecordModelOptions): Mod
   return {
     provider: model.provider,
     id: model.id,
-    ...defined({ info: model.info }),
+    ...omitUndefined({ info: model.info }),
     async *stream(request, callOptions): AsyncGenerator<StreamPart> {
       const answer = model.stream(request, callOptions);
       const parts: RecordedPart[] = [];

@@ -5,7 +5,7 @@ import { googleVendor } from "./google-vendor.ts";
 import { openAiChatVendor } from "./openai-chat-vendor.ts";
 import { openAiResponsesVendor } from "./openai-responses-vendor.ts";
 import { Violations } from "./request-violations.ts";
-import type { Vendor } from "./speech.ts";
+import type { Vendor } from "./vendor.ts";
 
 export const VENDORS: { readonly [W in WireName]: Vendor } = {
   anthropic: anthropicVendor,
@@ -23,7 +23,7 @@ export const VENDORS: { readonly [W in WireName]: Vendor } = {
 export function checkRequest(wire: WireName, body: unknown): readonly string[] {
   const issues = new Violations();
   if (isRecord(body)) {
-    issues.text("body", body);
+    issues.checkText("body", body);
     VENDORS[wire].check(body, issues);
   } else issues.add("body", "is not a JSON object");
   return issues.list;

@@ -1,5 +1,5 @@
 import type { Clock } from "../core/base/async.ts";
-import { misuse } from "../core/base/errors.ts";
+import { invalidArgument } from "../core/base/errors.ts";
 
 /**
  * A clock that stands still until a test advances it. Sleepers wake in order of their due time as {@link
@@ -70,7 +70,7 @@ export class FakeClock implements Clock {
    * runs between two sleepers and at the end, so a sleeper that sleeps again within `ms` is woken again.
    */
   async advance(ms: number): Promise<void> {
-    if (!(ms >= 0)) throw misuse(`Time cannot move by ${ms} ms; pass a number from 0.`);
+    if (!(ms >= 0)) throw invalidArgument(`Time cannot move by ${ms} ms; pass a number from 0.`);
     const end = this.#nowMs + ms;
     for (;;) {
       await macrotask();

@@ -1,7 +1,7 @@
 import { type Fields, isRecord } from "../core/base/json.ts";
 import type { Usage } from "../core/message/message.ts";
 import type { ObjectAt, Violations } from "./request-violations.ts";
-import { deltas, speechOf, spokenCall, statusOf, type Vendor, type VendorFault } from "./speech.ts";
+import { createRenderer, deltas, renderCall, statusOf, type Vendor, type VendorError } from "./vendor.ts";
 
 /**
  * `streamGenerateContent?alt=sse` (https://ai.google.dev/api/generate-content). Calls only have an id if one
@@ -19,13 +19,13 @@ export const googleVendor: Vendor = {
       if (list === undefined) continue;
       for (const [path, declared] of issues.objects(`${where}.functionDeclarations`, list)) {
         const { name, parameters, parametersJsonSchema = parameters ?? { type: "object" } } = declared;
-        issues.tool(path, name, parametersJsonSchema);
+        issues.checkTool(path, name, parametersJsonSchema);
       }
     }
-    checkContents(issues.someObjects("contents", body["contents"], "are empty"), issues);
+    checkContents(issues.nonEmptyObjects("contents", body["contents"], "are empty"), issues);
   },
   error: errorOf,
-  speak: speechOf(
+  render: createRenderer(
     {
       stop: "STOP",
       tool_use: "STOP",
@@ -59,7 +59,7 @@ export const googleVendor: Vendor = {
             for (const text of deltas(piece.text, context)) yield chunk([{ text, ...take() }]);
             return false;
           }
-          const { name, args } = spokenCall(piece, context);
+          const { name, args } = renderCall(piece, context);
           if (args === undefined) yield chunk([], "MALFORMED_FUNCTION_CALL");
           else yield chunk([{ functionCall: { id: piece.id, name, args }, ...take() }]);
           return args === undefined;
@@ -87,7 +87,7 @@ function usageOf(usage: Usage, final: boolean): Fields {
 }
 
 /** https://google.aip.dev/193. */
-function errorOf(error: VendorFault): Fields {
+function errorOf(error: VendorError): Fields {
   const code = statusOf(error);
   return { error: { code, message: error.message, status: STATUS_WORDS[code] ?? "INTERNAL" } };
 }
@@ -150,19 +150,19 @@ const KINDS = {
 } as const;
 
 function checkContent(where: string, content: Fields, issues: Violations): readonly Fields[] {
-  const parts = issues.someObjects(`${where}.parts`, content["parts"], "are empty");
+  const parts = issues.nonEmptyObjects(`${where}.parts`, content["parts"], "are empty");
   return parts.map(([path, part]) => {
     const kinds = Object.keys(KINDS).filter((key) => part[key] !== undefined);
     const [kind = ""] = kinds;
     const value = part[kind];
     if (kinds.length !== 1)
       issues.add(path, `has ${kinds.join(" and ") || "no data"}; a part has exactly one kind`);
-    else if (kind !== "text") issues.typed(`${path}.${kind}`, isRecord(value) ? value : {}, KINDS, kind);
+    else if (kind !== "text") issues.checkTyped(`${path}.${kind}`, isRecord(value) ? value : {}, KINDS, kind);
     if (part["text"] === "" && part["thoughtSignature"] === undefined) issues.add(path, "is an empty text");
     if (kind === "functionCall" && isRecord(value)) {
       const { args, id } = value;
-      if (args !== undefined) issues.field(`${path}.functionCall.args`, args, "object");
-      if (id !== undefined) issues.field(`${path}.functionCall.id`, id, "callId");
+      if (args !== undefined) issues.checkField(`${path}.functionCall.args`, args, "object");
+      if (id !== undefined) issues.checkField(`${path}.functionCall.id`, id, "callId");
     }
     return part;
   });

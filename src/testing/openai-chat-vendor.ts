@@ -1,6 +1,6 @@
 import { type Fields, isRecord } from "../core/base/json.ts";
-import type { ObjectAt, Shapes, Violations } from "./request-violations.ts";
-import { deltas, openAiError, speechOf, spokenCall, type Vendor } from "./speech.ts";
+import type { FieldsByType, ObjectAt, Violations } from "./request-violations.ts";
+import { createRenderer, deltas, openAiError, renderCall, type Vendor } from "./vendor.ts";
 
 /**
  * Chat Completions (https://platform.openai.com/docs/api-reference/chat). Reasoning goes into
@@ -9,22 +9,22 @@ import { deltas, openAiError, speechOf, spokenCall, type Vendor } from "./speech
 export const openAiChatVendor: Vendor = {
   check: (body, issues) => {
     const { model, stream, stream_options, tools, parallel_tool_calls, tool_choice: choice } = body;
-    issues.field("model", model, "filled");
+    issues.checkField("model", model, "filled");
     if (stream_options !== undefined && stream !== true)
       issues.add("stream_options", "are only allowed when streaming");
     if (tools !== undefined)
-      for (const [where, tool] of issues.someObjects("tools", tools, "are empty; leave the field out"))
+      for (const [where, tool] of issues.nonEmptyObjects("tools", tools, "are empty; leave the field out"))
         checkTool(where, tool, issues);
     if (parallel_tool_calls !== undefined && tools === undefined)
       issues.add("parallel_tool_calls", "is given without tools");
     if (choice !== undefined)
-      issues.toolChoice(
+      issues.checkToolChoice(
         isRecord(choice) && isRecord(choice["function"]) ? choice["function"]["name"] : undefined,
       );
-    checkMessages(issues.someObjects("messages", body["messages"], "are empty"), issues);
+    checkMessages(issues.nonEmptyObjects("messages", body["messages"], "are empty"), issues);
   },
   error: openAiError,
-  speak: speechOf(
+  render: createRenderer(
     { stop: "stop", tool_use: "tool_calls", length: "length", refusal: "content_filter", pause: "stop" },
     (context, usage, pieces) => {
       const head = {
@@ -53,7 +53,7 @@ export const openAiChatVendor: Vendor = {
             for (const text of deltas(piece.text, context)) yield chunk({ [field]: text });
             return;
           }
-          const { id, name, json } = spokenCall(piece, context);
+          const { id, name, json } = renderCall(piece, context);
           const index = callIndex++;
           yield chunk({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] });
           for (const part of deltas(json, context))
@@ -87,8 +87,8 @@ function checkTool(where: string, { type, function: inner }: Fields, issues: Vio
     return;
   }
   const { name, parameters = { type: "object" } } = inner;
-  issues.tool(`${where}.function`, name, parameters);
-  issues.plainSchema(`${where}.function`, parameters);
+  issues.checkTool(`${where}.function`, name, parameters);
+  issues.checkPlainSchema(`${where}.function`, parameters);
 }
 
 function checkMessages(messages: readonly ObjectAt[], issues: Violations): void {
@@ -106,18 +106,18 @@ function checkMessages(messages: readonly ObjectAt[], issues: Violations): void 
       checkMessage(path, result, issues);
       answeredIds.push(result["tool_call_id"]);
     }
-    issues.answers(`${where} (its tool messages)`, calls, answeredIds);
+    issues.checkAnswers(`${where} (its tool messages)`, calls, answeredIds);
   }
 }
 
 function checkCalls(where: string, value: unknown, issues: Violations): readonly string[] {
-  const calls = issues.someObjects(where, value, "are empty; leave the field out");
+  const calls = issues.nonEmptyObjects(where, value, "are empty; leave the field out");
   return calls.map(([path, { id, type, function: inner }]) => {
-    issues.field(`${path}.id`, id, "callId");
+    issues.checkField(`${path}.id`, id, "callId");
     if (type !== "function" || !isRecord(inner)) issues.add(path, "is not a function call");
     else {
-      issues.field(`${path}.function.name`, inner["name"], "toolName");
-      issues.field(`${path}.function.arguments`, inner["arguments"], "arguments");
+      issues.checkField(`${path}.function.name`, inner["name"], "toolName");
+      issues.checkField(`${path}.function.arguments`, inner["arguments"], "arguments");
     }
     return String(id);
   });
@@ -126,7 +126,7 @@ function checkCalls(where: string, value: unknown, issues: Violations): readonly
 const TEXT = { text: { text: "filled" } } as const;
 
 /** Content parts allowed for each role; strings are allowed everywhere. */
-const PARTS: { readonly [role: string]: Shapes } = {
+const PARTS: { readonly [role: string]: FieldsByType } = {
   system: TEXT,
   developer: TEXT,
   user: { ...TEXT, image_url: { image_url: "object" }, input_audio: {}, file: {} },
@@ -150,5 +150,5 @@ function checkMessage(where: string, message: Fields, issues: Violations): void 
   }
   for (const [path, { type, image_url: image }] of issues.parts(`${where}.content`, content, parts))
     if (type === "image_url" && isRecord(image))
-      issues.field(`${path}.image_url.url`, image["url"], "filled");
+      issues.checkField(`${path}.image_url.url`, image["url"], "filled");
 }

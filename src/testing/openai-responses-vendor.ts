@@ -1,37 +1,37 @@
 import { type Fields, isRecord } from "../core/base/json.ts";
-import type { ObjectAt, Shapes, Violations } from "./request-violations.ts";
+import type { FieldsByType, ObjectAt, Violations } from "./request-violations.ts";
 import {
+  type ContentPiece,
+  createRenderer,
   deltas,
+  type EncodingContext,
   namedEvent,
   openAiError,
-  type SpeechContext,
-  type SpokenPiece,
-  speechOf,
-  spokenCall,
+  renderCall,
   type Vendor,
-} from "./speech.ts";
+} from "./vendor.ts";
 
 /** The Responses API (https://platform.openai.com/docs/api-reference/responses and …/responses-streaming). */
 export const openAiResponsesVendor: Vendor = {
   check: (body, issues) => {
     const { model, max_output_tokens: limit, tools, tool_choice: choice, input } = body;
-    issues.field("model", model, "filled");
+    issues.checkField("model", model, "filled");
     if (limit !== undefined && !(Number(limit) >= MIN_OUTPUT_TOKENS))
       issues.add("max_output_tokens", `must be at least ${MIN_OUTPUT_TOKENS}`);
     for (const [where, { type, name, parameters }] of tools === undefined
       ? []
       : issues.objects("tools", tools)) {
-      if (type !== "function") issues.vendorTool(name);
+      if (type !== "function") issues.addVendorTool(name);
       else {
-        issues.tool(where, name, parameters);
-        issues.plainSchema(where, parameters);
+        issues.checkTool(where, name, parameters);
+        issues.checkPlainSchema(where, parameters);
       }
     }
-    if (choice !== undefined) issues.toolChoice(isRecord(choice) ? choice["name"] : undefined);
-    if (typeof input !== "string") checkItems(issues.someObjects("input", input), issues);
+    if (choice !== undefined) issues.checkToolChoice(isRecord(choice) ? choice["name"] : undefined);
+    if (typeof input !== "string") checkItems(issues.nonEmptyObjects("input", input), issues);
   },
   error: openAiError,
-  speak: speechOf(
+  render: createRenderer(
     {
       stop: "completed",
       tool_use: "completed",
@@ -107,10 +107,10 @@ interface OutputItem {
   readonly events: readonly (readonly [type: string, fields: Fields])[];
 }
 
-function itemOf(piece: SpokenPiece, index: number, context: SpeechContext): OutputItem {
+function itemOf(piece: ContentPiece, index: number, context: EncodingContext): OutputItem {
   const id = (prefix: string): string => `${prefix}_${context.number}_${index}`;
   if (piece.type === "calls") {
-    const { id: call_id, name, json } = spokenCall(piece, context);
+    const { id: call_id, name, json } = renderCall(piece, context);
     const shared = { type: "function_call", call_id, name };
     const item = { id: id("fc"), ...shared, status: "completed", arguments: json };
     const pieces = deltas(json, context).map(
@@ -162,7 +162,7 @@ function itemOf(piece: SpokenPiece, index: number, context: SpeechContext): Outp
 function textEvents(
   text: string,
   part: (text: string) => Fields,
-  context: SpeechContext,
+  context: EncodingContext,
   names: { readonly part: string; readonly text: string; readonly fields: Fields; readonly also: Fields },
 ): OutputItem["events"] {
   const { fields, also } = names;
@@ -185,7 +185,7 @@ const VENDOR_ITEMS = [
   "mcp_approval_request mcp_approval_response",
 ].flatMap((names) => names.split(" "));
 
-const ITEMS: Shapes = {
+const ITEMS: FieldsByType = {
   message: {},
   function_call: { call_id: "callId", name: "toolName", arguments: "arguments" },
   custom_tool_call: { call_id: "callId", name: "toolName", input: "text" },
@@ -211,9 +211,9 @@ function checkItems(items: readonly ObjectAt[], issues: Violations): void {
   for (const [at, [where, item]] of items.entries()) {
     const { id, role, call_id, output } = item;
     const type = item["type"] ?? (role === undefined ? undefined : "message");
-    issues.typed(where, item, ITEMS, type);
+    issues.checkTyped(where, item, ITEMS, type);
     if (typeof id === "string") checkId(`${where}.id`, id, ID_PREFIX[String(type)] ?? "", ids, issues);
-    else if (id !== undefined) issues.field(`${where}.id`, id, "filled");
+    else if (id !== undefined) issues.checkField(`${where}.id`, id, "filled");
     if (type === "message") checkMessage(where, item, issues);
     else if (/^(?:function|custom_tool)_call$/.test(String(type))) calls.push(String(call_id));
     else if (/^(?:function|custom_tool)_call_output$/.test(String(type))) {
@@ -223,7 +223,7 @@ function checkItems(items: readonly ObjectAt[], issues: Violations): void {
     } else if (type === "reasoning" && !isOfModel(items[at + 1]?.[1]))
       issues.add(where, "is reasoning without the item that followed it");
   }
-  issues.answers("input", calls, answeredIds);
+  issues.checkAnswers("input", calls, answeredIds);
 }
 
 function checkMessage(where: string, { role, content }: Fields, issues: Violations): void {
@@ -233,7 +233,7 @@ function checkMessage(where: string, { role, content }: Fields, issues: Violatio
 }
 
 function checkId(where: string, id: string, prefix: string, ids: Set<unknown>, issues: Violations): void {
-  issues.field(where, id, "filled");
+  issues.checkField(where, id, "filled");
   if (id !== "" && !id.startsWith(prefix)) issues.add(where, `is ${id}; it must begin with ${prefix}`);
   if (ids.has(id)) issues.add(where, `uses the id ${id} a second time`);
   ids.add(id);
@@ -243,11 +243,11 @@ function isOfModel(item: Fields = {}): boolean {
   return item["role"] === "assistant" || MODEL_ITEM.test(String(item["type"]));
 }
 
-const INPUT_PARTS: Shapes = { input_text: { text: "text" }, input_image: {}, input_file: {} };
-const OUTPUT_PARTS: Shapes = { output_text: { text: "text" }, refusal: {} };
+const INPUT_PARTS: FieldsByType = { input_text: { text: "text" }, input_image: {}, input_file: {} };
+const OUTPUT_PARTS: FieldsByType = { output_text: { text: "text" }, refusal: {} };
 
-function checkParts(where: string, content: unknown, allowed: Shapes, issues: Violations): void {
+function checkParts(where: string, content: unknown, allowed: FieldsByType, issues: Violations): void {
   for (const [path, part] of issues.parts(where, content, allowed))
     if (part["type"] === "input_image" && part["file_id"] === undefined)
-      issues.field(`${path}.image_url`, part["image_url"], "filled");
+      issues.checkField(`${path}.image_url`, part["image_url"], "filled");
 }

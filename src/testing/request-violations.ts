@@ -12,7 +12,7 @@ const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 export type FieldKind = "text" | "filled" | "words" | "object" | "list" | "callId" | "toolName" | "arguments";
 
 /** The required fields of each object type; other types are unknown. */
-export interface Shapes {
+export interface FieldsByType {
   readonly [type: string]: { readonly [field: string]: FieldKind };
 }
 
@@ -32,15 +32,15 @@ export class Violations {
   }
 
   /** All strings below `value`, including keys, must be well-formed Unicode. */
-  text(where: string, value: unknown): void {
+  checkText(where: string, value: unknown): void {
     if (typeof value === "string") {
       if (!value.isWellFormed()) this.add(where, "holds half a surrogate pair");
     } else if (Array.isArray(value)) {
-      for (const [at, item] of value.entries()) this.text(`${where}[${at}]`, item);
+      for (const [at, item] of value.entries()) this.checkText(`${where}[${at}]`, item);
     } else if (isRecord(value)) {
       for (const [key, field] of Object.entries(value)) {
         if (!key.isWellFormed()) this.add(where, "has a key with half a surrogate pair");
-        this.text(`${where}.${key}`, field);
+        this.checkText(`${where}.${key}`, field);
       }
     }
   }
@@ -60,28 +60,29 @@ export class Violations {
   }
 
   /** {@link Violations.objects} for a list that must not be empty, else `problem` is recorded. */
-  someObjects(where: string, value: unknown, problem = "is empty"): readonly ObjectAt[] {
+  nonEmptyObjects(where: string, value: unknown, problem = "is empty"): readonly ObjectAt[] {
     const items = this.objects(where, value);
     if (items.length === 0) this.add(where, problem);
     return items;
   }
 
   /** An object must have a known type and that type's fields. */
-  typed(where: string, item: Fields, shapes: Shapes, type: unknown = item["type"]): void {
+  checkTyped(where: string, item: Fields, shapes: FieldsByType, type: unknown = item["type"]): void {
     const shape = ownValue(shapes, type);
     if (shape === undefined) this.add(where, `has type ${JSON.stringify(type)}, which is not allowed here`);
-    else for (const [name, kind] of Object.entries(shape)) this.field(`${where}.${name}`, item[name], kind);
+    else
+      for (const [name, kind] of Object.entries(shape)) this.checkField(`${where}.${name}`, item[name], kind);
   }
 
   /** Content as text, or as parts of the allowed types, which are returned. */
-  parts(where: string, content: unknown, allowed: Shapes): readonly ObjectAt[] {
+  parts(where: string, content: unknown, allowed: FieldsByType): readonly ObjectAt[] {
     if (typeof content === "string") return [];
-    const parts = this.someObjects(where, content);
-    for (const [path, part] of parts) this.typed(path, part, allowed);
+    const parts = this.nonEmptyObjects(where, content);
+    for (const [path, part] of parts) this.checkTyped(path, part, allowed);
     return parts;
   }
 
-  field(where: string, value: unknown, kind: FieldKind): void {
+  checkField(where: string, value: unknown, kind: FieldKind): void {
     const problem = problemOf(value, kind);
     if (problem !== undefined) this.add(where, problem);
     else if (kind === "callId") {
@@ -91,8 +92,8 @@ export class Violations {
   }
 
   /** A tool declaration: a valid, unique name and an object schema. */
-  tool(where: string, name: unknown, schema: unknown): void {
-    this.field(`${where}.name`, name, "toolName");
+  checkTool(where: string, name: unknown, schema: unknown): void {
+    this.checkField(`${where}.name`, name, "toolName");
     if (typeof name === "string") {
       if (this.#toolNames.has(name)) this.add(where, `declares the tool ${name} a second time`);
       this.#toolNames.add(name);
@@ -102,19 +103,19 @@ export class Violations {
   }
 
   /** A schema that OpenAI and Anthropic accept. */
-  plainSchema(where: string, schema: unknown): void {
+  checkPlainSchema(where: string, schema: unknown): void {
     const choice = ["anyOf", "oneOf", "allOf"].find((key) => isRecord(schema) && key in schema);
     if (choice !== undefined) this.add(where, `has a schema with ${choice} at its top`);
   }
 
   /** A tool that runs at the vendor or has no schema: only its name is checked, if it has one. */
-  vendorTool(name: unknown): void {
+  addVendorTool(name: unknown): void {
     this.#hasVendorTools = true;
     if (typeof name === "string") this.#toolNames.add(name);
   }
 
   /** A tool choice requires tools, and a named tool must be declared. */
-  toolChoice(name: unknown): void {
+  checkToolChoice(name: unknown): void {
     const where = "tool_choice";
     if (this.#toolNames.size === 0 && !this.#hasVendorTools) this.add(where, "is given without tools");
     if (typeof name === "string" && !this.#toolNames.has(name))
@@ -122,7 +123,7 @@ export class Violations {
   }
 
   /** There must be exactly one answer for each call. */
-  answers(where: string, calls: readonly string[], answeredIds: readonly unknown[]): void {
+  checkAnswers(where: string, calls: readonly string[], answeredIds: readonly unknown[]): void {
     const open = new Set(calls);
     for (const id of answeredIds) {
       if (typeof id !== "string" || !calls.includes(id))

@@ -1,5 +1,5 @@
 import { type JsonObject, NanoAgentError } from "../core/base/errors.ts";
-import { clipped, counted } from "../core/base/text.ts";
+import { pluralize, truncateEnd } from "../core/base/text.ts";
 import type { ToolInput, Usage } from "../core/message/message.ts";
 import type { FinishReason, ModelRequest } from "../core/model/model.ts";
 
@@ -117,7 +117,7 @@ export class Script<Step> {
     const step = steps[this.#taken];
     if (step === undefined) {
       throw mismatch(
-        `The script has ${counted(steps.length, "step")} and was asked for one more: ${describeRequest()}. It played ${describeSteps(steps)}. Add a step, or find out why the model is asked again.`,
+        `The script has ${pluralize(steps.length, "step")} and was asked for one more: ${describeRequest()}. It played ${describeSteps(steps)}. Add a step, or find out why the model is asked again.`,
         { steps: steps.length, asked: describeRequest() },
       );
     }
@@ -131,7 +131,7 @@ export class Script<Step> {
     const left = this.#steps.length - this.#taken;
     if (left === 0) return;
     throw mismatch(
-      `The script has ${counted(this.#steps.length, "step")} but was asked for ${this.#taken}; left over: ${describeSteps(this.#steps.slice(this.#taken))}.`,
+      `The script has ${pluralize(this.#steps.length, "step")} but was asked for ${this.#taken}; left over: ${describeSteps(this.#steps.slice(this.#taken))}.`,
       { steps: this.#steps.length, taken: this.#taken },
     );
   }
@@ -157,6 +157,6 @@ function describeStep(step: unknown): string {
 function describePiece(piece: unknown): string {
   if (typeof piece !== "object" || piece === null || !("type" in piece)) return String(piece);
   const detail =
-    "name" in piece ? piece.name : "text" in piece ? JSON.stringify(clipped(String(piece.text), 40)) : "";
+    "name" in piece ? piece.name : "text" in piece ? JSON.stringify(truncateEnd(String(piece.text), 40)) : "";
   return `${String(piece.type)}(${String(detail)})`;
 }

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { abortError } from "../core/base/async.ts";
-import { misuse } from "../core/base/errors.ts";
+import { invalidArgument } from "../core/base/errors.ts";
 import { parseToolInput } from "../core/base/json.ts";
 import { type Message, textOf } from "../core/message/message.ts";
 import type { Model, ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../core/model/model.ts";
@@ -43,7 +43,7 @@ export class ScriptedModel implements Model {
     options: ScriptedModelOptions = {},
   ) {
     const { provider = "scripted", id = "scripted", info, chunkSize = 16 } = options;
-    if (!(chunkSize >= 1)) throw misuse(`chunkSize is ${chunkSize}; it must be at least 1.`);
+    if (!(chunkSize >= 1)) throw invalidArgument(`chunkSize is ${chunkSize}; it must be at least 1.`);
     this.provider = provider;
     this.id = id;
     if (info !== undefined) this.info = info;

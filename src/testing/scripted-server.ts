@@ -9,7 +9,7 @@ import { checkRequest, VENDORS } from "./check-request.ts";
 import { mismatch, piecesOf, Script } from "./script.ts";
 import { waitFor } from "./scripted-model.ts";
 import type { RecordedRequest, ReplyFaults, ServerReply, ServerStep } from "./server-step.ts";
-import { type SpeechContext, statusOf, type Utterance, type VendorFault } from "./speech.ts";
+import { type EncodingContext, type RenderedItem, statusOf, type VendorError } from "./vendor.ts";
 
 /** Options of {@link startScriptedServer}. */
 export interface ScriptedServerOptions {
@@ -142,7 +142,7 @@ export class ScriptedServer {
       const message = error ?? `This server speaks nothing at ${method} ${path}.`;
       return jsonBody(status ?? 404, { error: { message } });
     }
-    const errorBody = (error: VendorFault): Body => jsonBody(statusOf(error), VENDORS[wire].error(error));
+    const errorBody = (error: VendorError): Body => jsonBody(statusOf(error), VENDORS[wire].error(error));
     const knownStatus = status === undefined ? {} : { status };
     if (answer === undefined)
       return errorBody({
@@ -158,10 +158,10 @@ export class ScriptedServer {
       return errorBody({ code, message, ...knownStatus });
     }
     const type = wire === "google" ? "text/event-stream" : "text/event-stream; charset=utf-8";
-    return { status: status ?? 200, type, parts: VENDORS[wire].speak(pieces, this.#context(request)) };
+    return { status: status ?? 200, type, parts: VENDORS[wire].render(pieces, this.#context(request)) };
   }
 
-  #context(request: RecordedRequest): SpeechContext {
+  #context(request: RecordedRequest): EncodingContext {
     const body = isRecord(request.body) ? request.body : {};
     const options = body["stream_options"];
     return {
@@ -183,7 +183,7 @@ const DISCOVERY = /^\/(?:v1\/models|props|api\/(?:tags|ps|v0\/models))(?:$|\?)/;
 interface Body {
   readonly status: number;
   readonly type: string;
-  readonly parts: Iterable<Utterance | Uint8Array>;
+  readonly parts: Iterable<RenderedItem | Uint8Array>;
 }
 
 function jsonBody(status: number, document: object): Body {

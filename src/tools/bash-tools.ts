@@ -1,15 +1,21 @@
 import { existsSync } from "node:fs";
 import { assertEngine, errorMessage, isNanoAgentError } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import type { FromJsonSchema } from "../core/base/schema.ts";
-import { counted } from "../core/base/text.ts";
+import { pluralize } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool/tool.ts";
 import { errorResult } from "../core/tool/tool-output.ts";
 import { systemCode } from "../system/system-error.ts";
 import { redactedInputProblem } from "./files/file-error.ts";
+import {
+  describeDuration,
+  describeExit,
+  listProcesses,
+  outputLines,
+  shorten,
+} from "./shell/describe-result.ts";
 import type { OutputText } from "./shell/output-buffer.ts";
 import type { ProcessInfo } from "./shell/process-table.ts";
-import { describeDuration, describeExit, listProcesses, outputLines, shorten } from "./shell/report.ts";
 import { runInPort } from "./shell/run-in-port.ts";
 import type { RunningCommand } from "./shell/shell-process.ts";
 import { type ResolvedPlacement, type ShellOptions, ShellSession } from "./shell/shell-session.ts";
@@ -261,7 +267,7 @@ function essenceOf(ended: string, { text, path }: OutputText): string {
 }
 
 function leftoverLines(left: readonly ProcessInfo[], jobId: string): string {
-  const what = counted(left.length, "process", "processes");
+  const what = pluralize(left.length, "process", "processes");
   return `[${what} of this command still running as ${jobId}, until the session ends:]\n${listProcesses(left)}`;
 }
 
@@ -287,10 +293,10 @@ function backgroundResult(session: ShellSession, running: RunningCommand): ToolR
 function commandMetadata(running: RunningCommand, output: OutputText): NonNullable<ToolResult["metadata"]> {
   const { exit } = running;
   return {
-    ...defined({ exitCode: exit?.code, signal: exit?.signal }),
+    ...omitUndefined({ exitCode: exit?.code, signal: exit?.signal }),
     durationMs: Math.round(running.durationMs),
     outputBytes: output.totalBytes,
-    ...defined({ outputPath: output.path }),
+    ...omitUndefined({ outputPath: output.path }),
   };
 }
 
@@ -363,7 +369,7 @@ async function listJobs({ jobs }: ShellSession): Promise<ToolResult> {
       async ([id, job]) => `${id}: ${jobState(job, await job.findProcesses())}: ${shorten(job.command)}`,
     ),
   );
-  return { content: lines.join("\n"), title: counted(jobs.size, "job") };
+  return { content: lines.join("\n"), title: pluralize(jobs.size, "job") };
 }
 
 async function showOutput(session: ShellSession, id: string, job: RunningCommand): Promise<ToolResult> {

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { errorMessage } from "../core/base/errors.ts";
-import { defined, isRecord } from "../core/base/json.ts";
-import { counted, truncateMiddle } from "../core/base/text.ts";
+import { isRecord, omitUndefined } from "../core/base/json.ts";
+import { pluralize, truncateMiddle } from "../core/base/text.ts";
 import { type ImageBlock, type TextBlock, textOf } from "../core/message/message.ts";
 import {
   defineTool,
@@ -95,7 +95,7 @@ function batchResult(calls: readonly BatchCall[], answers: readonly BatchAnswer[
     answers.map(({ result }) => textOf(result.content, "\n")),
     MAX_BYTES,
   );
-  const title = `${answers.length - failed} of ${counted(answers.length, "call")} succeeded`;
+  const title = `${answers.length - failed} of ${pluralize(answers.length, "call")} succeeded`;
   const blocks = answers.flatMap(({ result, durationMs }, index): (TextBlock | ImageBlock)[] => {
     const status = result.isError === true ? "failed" : "ok";
     const head = `[${index + 1}. ${calls[index]?.tool ?? "?"}: ${status}, ${durationMs} ms]`;
@@ -115,7 +115,7 @@ function batchResult(calls: readonly BatchCall[], answers: readonly BatchAnswer[
         durationMs,
       })),
     },
-    ...defined({ finish }),
+    ...omitUndefined({ finish }),
   };
 }
 

@@ -1,8 +1,6 @@
-import { counted } from "../core/base/text.ts";
+import { pluralize } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
 import { type Edit, editedSnippet, planEdits, type Replacement, splice } from "./edits/plan-edits.ts";
-import { describeNearestNames, FileRefusal, redactedInputProblem } from "./files/file-error.ts";
-import { FileState, type FileToolOptions } from "./files/file-state.ts";
 import {
   type ChangeTarget,
   changeFile,
@@ -10,7 +8,9 @@ import {
   diffFile,
   type FileBeforeChange,
   openForChange,
-} from "./files/file-under-change.ts";
+} from "./files/change-file.ts";
+import { describeNearestNames, FileRefusal, redactedInputProblem } from "./files/file-error.ts";
+import { FileState, type FileToolOptions } from "./files/file-state.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**
@@ -90,7 +90,7 @@ async function edit(target: ChangeTarget, edits: readonly Edit[]): Promise<ToolR
   const { before, text, after, replacements } = await planEdit(target, edits);
   await commitChange(target, { before, text: after });
   const count = replacements.length;
-  const title = counted(count, "replacement");
+  const title = pluralize(count, "replacement");
   return {
     content: `Edited ${givenPath} (${title}):\n${editedSnippet(after, replacements)}`,
     title,

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { counted } from "../core/base/text.ts";
+import { pluralize } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
 import { resolvePath, resolvePermittedPath } from "./resolve-path.ts";
@@ -66,7 +66,8 @@ async function glob(
   context.signal.throwIfAborted();
   const sorted = await sortNewestFirst(folder, found);
   const lines = sorted.slice(0, MAX_SHOWN).map((path) => shownPath(join(folder, path), cwd));
-  const count = found.length === MAX_MATCHES ? `${MAX_MATCHES} or more files` : counted(found.length, "file");
+  const count =
+    found.length === MAX_MATCHES ? `${MAX_MATCHES} or more files` : pluralize(found.length, "file");
   const notes = timeout.aborted ? [`Stopped after ${timeoutMs / 1000} s: there may be more.`] : [];
   if (found.length > MAX_SHOWN) notes.unshift(`The newest ${MAX_SHOWN} of ${count}. Narrow the pattern.`);
   const text = found.length === 0 ? [noMatchesText(pattern, givenPath === "." ? folder : givenPath)] : lines;

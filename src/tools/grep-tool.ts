@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import type { FromJsonSchema } from "../core/base/schema.ts";
-import { counted } from "../core/base/text.ts";
+import { pluralize } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
 import { resolvePath, resolvePermittedPath } from "./resolve-path.ts";
@@ -82,7 +82,7 @@ async function grep(
   const found = text === "" ? noMatchesText(input, cwd) : text;
   return {
     content: [found, ...notes.map((note) => `[${note}]`)].join("\n"),
-    title: counted(list.size, search.mode === "content" ? "line" : "file"),
+    title: pluralize(list.size, search.mode === "content" ? "line" : "file"),
     metadata: { path, mode: search.mode, results: list.size },
   };
 }
@@ -106,7 +106,7 @@ function notesOf(unread: number, stoppedAfterMs: number | undefined): readonly s
   const notes: string[] = [];
   if (stoppedAfterMs !== undefined)
     notes.push(`Stopped after ${stoppedAfterMs / 1000} s: there may be more.`);
-  if (unread > 0) notes.push(`${counted(unread, "file or folder", "files or folders")} could not be read.`);
+  if (unread > 0) notes.push(`${pluralize(unread, "file or folder", "files or folders")} could not be read.`);
   return notes;
 }
 

@@ -1,5 +1,5 @@
 import { type BigIntStats, statSync } from "node:fs";
-import { counted } from "../core/base/text.ts";
+import { pluralize } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool/tool.ts";
 import { errorResult } from "../core/tool/tool-output.ts";
 import { systemCode } from "../system/system-error.ts";
@@ -98,7 +98,7 @@ async function readFolder(request: ReadRequest): Promise<ToolResult> {
   if (total === 0) return { content: `(${givenPath} is an empty folder)`, title: "empty folder", metadata };
   if (entries.length === 0)
     return errorResult(
-      `${givenPath} has only ${counted(total, "entry", "entries")}: offset ${first} is past the end.`,
+      `${givenPath} has only ${pluralize(total, "entry", "entries")}: offset ${first} is past the end.`,
     );
   const last = first + entries.length - 1;
   const next = last < total ? ` Continue with offset ${last + 1}, or use glob.` : "";
@@ -106,7 +106,7 @@ async function readFolder(request: ReadRequest): Promise<ToolResult> {
     first > 1 || last < total || isPartial ? [`[Entries ${first}-${last} of ${more}${total}.${next}]`] : [];
   return {
     content: [...entries, ...note].join("\n"),
-    title: `${more}${counted(total, "entry", "entries")}`,
+    title: `${more}${pluralize(total, "entry", "entries")}`,
     metadata,
   };
 }
@@ -180,7 +180,7 @@ function pageResult(page: Page, request: ReadRequest, size: bigint): ToolResult 
     if (page.lineCount === 0)
       return { content: `(${givenPath} is an empty file)`, title: "empty file", metadata };
     return errorResult(
-      `${givenPath} has only ${counted(page.lineCount ?? 0, "line")}: offset ${firstLine} is past the end.`,
+      `${givenPath} has only ${pluralize(page.lineCount ?? 0, "line")}: offset ${firstLine} is past the end.`,
     );
   }
   const notes = [...notesOf(page), ...page.notes];
@@ -193,7 +193,7 @@ function pageResult(page: Page, request: ReadRequest, size: bigint): ToolResult 
   const footer = notes.length === 0 ? "" : `\n\n[${notes.join(" ")}]`;
   return {
     content: `${page.lines.join("\n")}${footer}`,
-    title: counted(page.lines.length, "line"),
+    title: pluralize(page.lines.length, "line"),
     metadata,
   };
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { openShellRoom } from "../../test/shell-room.ts";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { callTool, textOf } from "../../test/tools/call-tool.ts";
-import { redactionMark } from "../core/base/text.ts";
+import { redactionMarker } from "../core/base/text.ts";
 import { textOf as contentText } from "../core/message/message.ts";
 import { createRedaction } from "../permission/secrets/create-redaction.ts";
 import { createEditTool } from "./edit-tool.ts";
@@ -12,7 +12,7 @@ import { FileState } from "./files/file-state.ts";
 import { createReadTool } from "./read-tool.ts";
 import { createWriteTool } from "./write-tool.ts";
 
-const MARK = redactionMark("MY_KEY");
+const MARK = redactionMarker("MY_KEY");
 const MESSAGE = "which stands for a secret that was not shown; nothing was changed.";
 
 test("write and edit refuse a text with a mark, so that it never takes the place of the secret", async () => {

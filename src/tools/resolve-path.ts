@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join, resolve, sep } from "node:path";
 import type { ToolContext } from "../core/tool/tool.ts";
 import { followLinks } from "../system/follow-links.ts";
-import { sessionPlace } from "../system/session-temporary.ts";
+import { sessionPath } from "../system/session-path.ts";
 import { FileRefusal } from "./files/file-error.ts";
 
 interface PathBase {
@@ -16,7 +16,7 @@ export function resolvePath(path: string, base: PathBase): string {
   const expanded = expandHome(path, base);
   return followLinks(
     isAbsolute(expanded)
-      ? sessionPlace(expanded, base.temporary?.())
+      ? sessionPath(expanded, base.temporary?.())
       : `${resolve(base.cwd)}${sep}${expanded}`,
   );
 }
@@ -35,7 +35,7 @@ export interface PathOptions {
   /** The folder that the session's commands see as `/tmp`. Default: they see the machine's `/tmp`. */
   readonly temporary?: (() => string | undefined) | undefined;
   /** Where calls led when permitted. A call that now leads elsewhere is refused. Default: no check. */
-  readonly permitted?: PermittedPlaces;
+  readonly permitted?: PermittedPaths;
 }
 
 /** Throws {@link FileRefusal} if the path now leads elsewhere than when it was judged. */
@@ -59,4 +59,4 @@ export interface PermittedCall {
 }
 
 /** Where the path of a call led when it was permitted; `undefined` for a call that was never judged. */
-export type PermittedPlaces = (call: PermittedCall) => string | undefined;
+export type PermittedPaths = (call: PermittedCall) => string | undefined;

@@ -1,5 +1,5 @@
 import { errorMessage } from "../core/base/errors.ts";
-import { counted } from "../core/base/text.ts";
+import { pluralize } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
 import { errorResult } from "../core/tool/tool-output.ts";
 import type { FetchedPage, FetchPageOptions } from "./web/fetch-page.ts";
@@ -69,7 +69,9 @@ async function pageResult(page: FetchedPage, offset: number): Promise<ToolResult
   const notes = [
     ...(text.trim() === "" ? ["(no text)"] : []),
     ...(part === "" && offset > 0 ? [`(the text ends at character ${text.length})`] : []),
-    ...(rest > 0 ? [`(${counted(rest, "character")} more; go on with offset ${offset + part.length})`] : []),
+    ...(rest > 0
+      ? [`(${pluralize(rest, "character")} more; go on with offset ${offset + part.length})`]
+      : []),
     ...(page.cut ? [`(the page is longer than ${page.body.length} bytes; the rest was not read)`] : []),
   ];
   return {

@@ -1,8 +1,5 @@
-import { counted } from "../core/base/text.ts";
+import { pluralize } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
-import { FileRefusal, redactedInputProblem } from "./files/file-error.ts";
-import { FileState, type FileToolOptions } from "./files/file-state.ts";
-import { describeForm, formOf, withFormOf } from "./files/file-text.ts";
 import {
   type ChangeTarget,
   changeFile,
@@ -10,7 +7,10 @@ import {
   diffFile,
   type FileBeforeChange,
   openForChange,
-} from "./files/file-under-change.ts";
+} from "./files/change-file.ts";
+import { FileRefusal, redactedInputProblem } from "./files/file-error.ts";
+import { FileState, type FileToolOptions } from "./files/file-state.ts";
+import { describeForm, formOf, withFormOf } from "./files/file-text.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**
@@ -64,8 +64,8 @@ async function write(target: ChangeTarget, content: string): Promise<ToolResult>
   const diff = await diffFile(givenPath, before?.content.text ?? "", text);
   if (before === undefined) {
     return {
-      content: `Created ${givenPath} (${counted(lines, "line")}).`,
-      title: counted(lines, "line"),
+      content: `Created ${givenPath} (${pluralize(lines, "line")}).`,
+      title: pluralize(lines, "line"),
       metadata: { ...metadata, ...diff },
     };
   }
@@ -75,8 +75,8 @@ async function write(target: ChangeTarget, content: string): Promise<ToolResult>
   // Only what differs from what the model wrote: usually nothing.
   const formNote = text === content && before.content.encoding === "utf-8" ? "" : ` Kept as it was: ${form}.`;
   return {
-    content: `Updated ${givenPath} (${counted(lines, "line")}, was ${countLines(old)}${changes}).${formNote}`,
-    title: `${counted(lines, "line")}${changes}`,
+    content: `Updated ${givenPath} (${pluralize(lines, "line")}, was ${countLines(old)}${changes}).${formNote}`,
+    title: `${pluralize(lines, "line")}${changes}`,
     metadata: { ...metadata, ...diff },
   };
 }

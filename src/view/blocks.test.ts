@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { AgentEvent } from "../core/agent/entries.ts";
 import { type Block, blockOf, type CallBlock, isFinal } from "./blocks.ts";
 import type { ToolItem, ViewItem } from "./view.ts";
-import { AFTER_END, ENDED, noticeOf, phraseText, retryText } from "./words.ts";
+import { ENDING_ADVICE, ENDING_TEXTS, noticeOf, phraseText, retryText } from "./words.ts";
 
 const BASE = { id: "i", version: 1, time: 0 };
 const brief = { details: false };
@@ -127,8 +127,8 @@ test.each<[Partial<Extract<ViewItem, { type: "run_end" }>>, string]>([
 ])("a run that ended with %j is told as %s", (end, text) => {
   const item = { ...BASE, type: "run_end", durationMs: 1, costUsd: undefined, ...end } as ViewItem;
   const { reason, level, error } = blockOf(item, brief) as Extract<Block, { kind: "end" }>;
-  const next = AFTER_END[reason];
-  expect(`${level} ${error ?? `${ENDED[reason]}${next === undefined ? "" : `. ${next}`}`}`).toBe(text);
+  const next = ENDING_ADVICE[reason];
+  expect(`${level} ${error ?? `${ENDING_TEXTS[reason]}${next === undefined ? "" : `. ${next}`}`}`).toBe(text);
 });
 
 test("a refused call is final once its result has the reason", () => {

@@ -1,4 +1,4 @@
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import type { ToolInput } from "../core/message/message.ts";
 import { withoutEnding } from "./call-text.ts";
 import type { FileDiff } from "./file-diff.ts";
@@ -113,7 +113,7 @@ function endBlock(item: Extract<ViewItem, { readonly type: "run_end" }>): Block 
   // The person who stopped a run knows why.
   const error = stopReason === "aborted" ? undefined : item.error?.message;
   const level = error !== undefined ? "error" : SILENT_ENDINGS.has(reason) ? "info" : "warning";
-  const work = defined({ changes, trace, evidence });
+  const work = omitUndefined({ changes, trace, evidence });
   return { kind: "end", reason, error, level, durationMs, costUsd, ...work };
 }
 

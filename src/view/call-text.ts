@@ -1,6 +1,6 @@
 import type { ToolResultEntry } from "../core/agent/entries.ts";
 import { isRecord } from "../core/base/json.ts";
-import { counted, utf8Length } from "../core/base/text.ts";
+import { pluralize, utf8Length } from "../core/base/text.ts";
 import { type ToolInput, textOf } from "../core/message/message.ts";
 
 const MAX_TITLE = 200;
@@ -28,7 +28,7 @@ export function briefResult({
   if (title !== undefined && status !== "denied") return oneLine(title, MAX_TITLE);
   const text = textOf(result.content, "\n");
   if (status !== "ok") return oneLine(text.replace(/^Error: /, "").split("\n", 1)[0] ?? "", MAX_TITLE);
-  return `${counted(lineCount(text), "line")}, ${byteSize(text)}`;
+  return `${pluralize(lineCount(text), "line")}, ${byteSize(text)}`;
 }
 
 /** A call's output without the line that tells how it ended: its title shows that. */

@@ -1,5 +1,5 @@
 import type { AgentEvent, CheckpointEntry, FileVersion, ToolResultEntry } from "../core/agent/entries.ts";
-import { counted } from "../core/base/text.ts";
+import { pluralize } from "../core/base/text.ts";
 import type { ToolInput } from "../core/message/message.ts";
 import { oneLine } from "./call-text.ts";
 import { parseUntilNote, type UntilNote } from "./session-notes.ts";
@@ -312,7 +312,7 @@ export class EvidenceFold {
 
 /** The texts in English. */
 export const EVIDENCE_WORDS = {
-  files: (count: number): string => `${counted(count, "file")} changed`,
+  files: (count: number): string => `${pluralize(count, "file")} changed`,
   passed: (commands: string): string => `${commands} passed`,
   failed: (commands: string): string => `${commands} failed`,
   ran: (commands: string): string => `${commands} was run, its result not seen`,

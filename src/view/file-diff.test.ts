@@ -1,7 +1,7 @@
 import { formatPatch, structuredPatch } from "diff";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { diffFile } from "../tools/files/file-under-change.ts";
+import { diffFile } from "../tools/files/change-file.ts";
 import { parseUnifiedDiff } from "./file-diff.ts";
 
 /** Lines that look like parts of a diff themselves. */

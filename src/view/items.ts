@@ -8,8 +8,8 @@ import type {
   ToolUpdateEvent,
   UserEntry,
 } from "../core/agent/entries.ts";
-import { defined } from "../core/base/json.ts";
-import { GrowingText } from "../core/base/text.ts";
+import { omitUndefined } from "../core/base/json.ts";
+import { TextBuffer } from "../core/base/text.ts";
 import { type AssistantMessage, type ToolInput, type ToolUseBlock, textOf } from "../core/message/message.ts";
 import { SpendingTally } from "../journal/session-usage.ts";
 import { briefResult, callTitle } from "./call-text.ts";
@@ -30,7 +30,7 @@ interface WrittenBlock {
   readonly index: number;
   readonly type: "answer" | "thinking" | "tool";
   readonly position: number;
-  readonly text: GrowingText;
+  readonly text: TextBuffer;
 }
 
 /** A subagent, shown in the call that started it. */
@@ -54,7 +54,7 @@ export class ItemFold {
     this.list = new ItemList(items);
   }
 
-  asks(callId: string): void {
+  markAsking(callId: string): void {
     const position = this.#calls.get(callId);
     if (position !== undefined && this.list.call(position)?.state === "writing")
       this.list.change<ToolItem>(position, { state: "asking" });
@@ -64,7 +64,7 @@ export class ItemFold {
    * The question about a call is closed. After a yes the call still waits until the others have been asked
    * about.
    */
-  answered(callId: string): void {
+  clearAsking(callId: string): void {
     const position = this.#calls.get(callId);
     if (position !== undefined && this.list.call(position)?.state === "asking")
       this.list.change<ToolItem>(position, { state: "writing" });
@@ -143,9 +143,10 @@ export class ItemFold {
 
   #write(type: "answer" | "thinking", index: number, piece: string): void {
     const block = this.#writing.find((each) => each.index === index && each.type === type);
-    if (block !== undefined) return this.list.change(block.position, { text: block.text.grow(piece) });
-    const text = new GrowingText();
-    const fields = { time: this.#now, text: text.grow(piece), state: "streaming" as const };
+    if (block !== undefined)
+      return this.list.change(block.position, { text: block.text.appendAndRead(piece) });
+    const text = new TextBuffer();
+    const fields = { time: this.#now, text: text.appendAndRead(piece), state: "streaming" as const };
     const position = this.list.add({ id: this.#newId(type), type, ...fields });
     this.#writing.push({ index, type, position, text });
   }
@@ -154,7 +155,7 @@ export class ItemFold {
     const fields = { id: call.callId, time: this.#now, ...call, input: {}, title: "" };
     const position = this.list.add({ type: "tool", ...fields });
     this.#calls.set(call.callId, position);
-    this.#writing.push({ index, type: "tool", position, text: new GrowingText() });
+    this.#writing.push({ index, type: "tool", position, text: new TextBuffer() });
   }
 
   /** Discards the text so far: the next attempt writes it again, after it. */
@@ -238,7 +239,7 @@ export class ItemFold {
     const position = this.#calls.get(callId);
     if (position !== undefined) return this.list.change<ToolItem>(position, shown);
     const item = { id: callId, type: "tool", time, callId, name, state: "running", ...shown } as const;
-    this.#calls.set(callId, this.list.add({ ...item, ...defined({ parentCallId }) }));
+    this.#calls.set(callId, this.list.add({ ...item, ...omitUndefined({ parentCallId }) }));
   }
 
   #applyDecision(entry: PermissionEntry): void {
@@ -261,7 +262,7 @@ export class ItemFold {
     const path = this.list.call(position)?.input["path"];
     const shownPath = typeof path === "string" ? path : String(changed ?? "");
     const diff = typeof text === "string" ? parseUnifiedDiff(shownPath, text, created === true) : undefined;
-    const fields = { state: status, durationMs, ...resultFields(entry), ...defined({ diff }) };
+    const fields = { state: status, durationMs, ...resultFields(entry), ...omitUndefined({ diff }) };
     this.list.change<ToolItem>(position, fields);
   }
 

@@ -1,4 +1,4 @@
-import { withHiddenShown } from "../core/base/hidden-characters.ts";
+import { revealInvisible } from "../core/base/hidden-characters.ts";
 import type { ModelReason } from "../providers/model-choice.ts";
 import type { RepairReport } from "../session/repair-report.ts";
 import type { LeftOut, Notice } from "./notice.ts";
@@ -9,7 +9,7 @@ export function noticeText(notice: Notice): string {
     case "model_chosen":
       return `model ${notice.model}, because ${notice.source === undefined ? REASONS[notice.why] : `of ${notice.source}`}`;
     case "untrusted":
-      return leftOutText(notice.items);
+      return untrustedText(notice.items);
     case "wide_folder":
       return `${notice.folder} is your home folder or holds it: the agent may look at everything in it, and undo covers only its outer folders. Start it in the folder of a project, or name one with --cwd.`;
     case "repaired":
@@ -64,18 +64,18 @@ function list<T>(items: readonly T[], head: (count: number) => string, show: (it
 export function itemName({ kind, path }: Pick<LeftOut, "kind" | "path">): string {
   const [file = "", ...name] = path.split("#");
   const what = { config: "", mcp_server: "MCP server " }[kind as string] ?? `${kind} `;
-  return withHiddenShown(name.length === 0 ? `${what}${file}` : `${file}: ${what}${name.join("#")}`);
+  return revealInvisible(name.length === 0 ? `${what}${file}` : `${file}: ${what}${name.join("#")}`);
 }
 
 /** The parts left out of an untrusted project, in one line; each file is named once. */
-export function leftOutText(items: readonly Pick<LeftOut, "kind" | "path">[]): string {
+export function untrustedText(items: readonly Pick<LeftOut, "kind" | "path">[]): string {
   const files = new Map<string, string>();
   for (const item of items.slice(0, MAX_NAMES)) {
     const [file = ""] = item.path.split("#");
     const [before, name] = [files.get(file), itemName(item)];
     files.set(
       file,
-      before === undefined ? name : `${before}, ${name.replace(`${withHiddenShown(file)}: `, "")}`,
+      before === undefined ? name : `${before}, ${name.replace(`${revealInvisible(file)}: `, "")}`,
     );
   }
   const more = items.length > MAX_NAMES ? ` and ${items.length - MAX_NAMES} more` : "";

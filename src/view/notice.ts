@@ -66,6 +66,6 @@ export type NoticeTopic =
 export type OnNotice = (notice: Notice) => void;
 
 /** Turns messages into warnings about a topic. */
-export function about(code: NoticeTopic | "setting", onNotice: OnNotice): (message: string) => void {
+export function warnAbout(code: NoticeTopic | "setting", onNotice: OnNotice): (message: string) => void {
   return (message) => onNotice({ level: "warning", code, message });
 }

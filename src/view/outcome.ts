@@ -1,16 +1,16 @@
 import type { AgentEvent } from "../core/agent/entries.ts";
 import type { DecisionCode, RunResult } from "../core/agent/result.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
-import { GrowingText, shellArgument } from "../core/base/text.ts";
+import { quoteShellArgument, TextBuffer } from "../core/base/text.ts";
 import type { ToolInput, Usage } from "../core/message/message.ts";
 import type { BudgetLimit } from "../core/model/budget.ts";
 import { type ModelSpending, SpendingTally } from "../journal/session-usage.ts";
 import { callTitle } from "./call-text.ts";
 import { type Evidence, NO_EVIDENCE } from "./evidence.ts";
 import { type EndingSignal, EXIT, exitCodeOfError, SIGNAL_EXITS } from "./exit-code.ts";
-import { ENDED, endReason } from "./words.ts";
+import { ENDING_TEXTS, endReason } from "./words.ts";
 
 /** A refused call. */
 export interface Denial {
@@ -108,7 +108,7 @@ export function outcomeOf(result: RunResult, facts: OutcomeFacts): Outcome {
 }
 
 /** The outcome of a run whose answer was rejected by its required command. `wrong`: the reason. */
-export function unheldOutcome(result: RunResult, failure: string, facts: OutcomeFacts): Outcome {
+export function untilFailedOutcome(result: RunResult, failure: string, facts: OutcomeFacts): Outcome {
   if (facts.signal !== undefined) return outcomeOf(result, facts);
   const { stopReason, text, output } = result;
   const advice = `${failure} What was changed so far is kept; ${nextStep(facts, "run again to go on")}.`;
@@ -163,12 +163,12 @@ function toOutcome(
     ...ending,
     evidence,
     exitCode: signal === undefined ? exitCode : SIGNAL_EXITS[signal],
-    ...defined({ output, limit, error, goOn, advice }),
+    ...omitUndefined({ output, limit, error, goOn, advice }),
   };
 }
 
 /** A further sentence on how to continue; empty if nothing is stored. */
-export function goOnText(goOn: string | undefined): string {
+export function resumeText(goOn: string | undefined): string {
   return goOn === undefined ? "" : ` Go on with ${goOn}.`;
 }
 
@@ -219,13 +219,13 @@ const RETRY_ADVICE: { readonly [C in OutcomeCode]?: string } = {
 };
 
 function adviceFor(result: RunResult, facts: OutcomeFacts, code: OutcomeCode): string | undefined {
-  const how = `${ENDED[endReason(result.stopReason, result.limit)]}.`;
+  const how = `${ENDING_TEXTS[endReason(result.stopReason, result.limit)]}.`;
   const next = RETRY_ADVICE[code];
   if (next !== undefined) {
     const detail = code === "error_max_wall_time" ? failureOf(facts) : detailOf(result);
     return `${how}${detail} What was changed so far is kept; ${nextStep(facts, "run again to go on")}, ${next}.`;
   }
-  const goOn = goOnText(facts.goOn);
+  const goOn = resumeText(facts.goOn);
   switch (code) {
     case "success":
       return facts.denials.length === 0 ? undefined : denialAdvice(facts);
@@ -289,7 +289,7 @@ function flagFor(denials: readonly Denial[], hasSandbox: boolean): string {
     return "--permission-mode auto";
   const rules = [...new Set(denials.map(({ suggestion }) => suggestion))];
   const isListed = rules.every((rule) => rule !== undefined && !rule.includes(","));
-  return isListed ? `--allowed-tools ${shellArgument(rules.join(","))}` : "--yolo";
+  return isListed ? `--allowed-tools ${quoteShellArgument(rules.join(","))}` : "--yolo";
 }
 
 /** The remedy for a refusal that no allowing flag helps with: a rule of the user, plan mode, a person. */
@@ -326,7 +326,7 @@ const MAX_PARTIAL_CHARS = 200_000;
 export class RunTally {
   readonly #denials: Denial[] = [];
   readonly #spent = new SpendingTally();
-  #partialText = new GrowingText();
+  #partialText = new TextBuffer();
   #partialChars = 0;
   #turns = 0;
   #lastFailure: string | undefined;
@@ -347,7 +347,7 @@ export class RunTally {
     switch (event.type) {
       case "turn_start":
       case "retry":
-        this.#partialText = new GrowingText();
+        this.#partialText = new TextBuffer();
         this.#partialChars = 0;
         this.#lastFailure = event.type === "retry" ? event.error.message : undefined;
         return;
@@ -370,6 +370,6 @@ export class RunTally {
     this.#spent.add(event);
     if (event.type !== "permission_decision" || event.action !== "deny") return;
     const { name, callId, input, reason, code, questionCode, suggestion } = event;
-    this.#denials.push({ callId, name, input, reason, ...defined({ code, questionCode, suggestion }) });
+    this.#denials.push({ callId, name, input, reason, ...omitUndefined({ code, questionCode, suggestion }) });
   }
 }

@@ -1,6 +1,6 @@
 import type { NoteEntry } from "../core/agent/entries.ts";
 import { isRecord } from "../core/base/json.ts";
-import { counted } from "../core/base/text.ts";
+import { pluralize } from "../core/base/text.ts";
 import { oneLine } from "./call-text.ts";
 
 /** One round of a run's required command, as journaled. */
@@ -38,15 +38,18 @@ export function parseUntilNote({ kind, data }: Pick<NoteEntry, "kind" | "data">)
 }
 
 /** Exit codes of Bash for a program that did not run, with their meanings. */
-export const LOST: { readonly [exitCode: number]: string } = { 126: "cannot be run", 127: "was not found" };
+export const NOT_RUN_REASONS: { readonly [exitCode: number]: string } = {
+  126: "cannot be run",
+  127: "was not found",
+};
 
 /** A round in one line. `evidence`: that of the run, in one line. */
 export function roundText(round: UntilNote, evidence: string): string {
   const { command, ended, exitCode, changes, told } = round;
   const name = oneLine(command, 60);
-  const own = changes === 0 ? "" : ` · the command itself changed ${counted(changes, "file")}`;
+  const own = changes === 0 ? "" : ` · the command itself changed ${pluralize(changes, "file")}`;
   if (exitCode === 0) return `${evidence}${own}`;
-  const lost = LOST[exitCode ?? 0];
+  const lost = NOT_RUN_REASONS[exitCode ?? 0];
   if (lost !== undefined) return `${name} ${lost} (exit code ${exitCode}), so nothing was checked`;
   if (told === undefined) return `${name} still fails: ${ended}${own}`;
   return `${name} does not pass yet: ${ended} · round ${round.round} of ${round.most}${own}`;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Json } from "../core/base/errors.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
-import { fieldHint, fittedTo, ValueForm } from "./value-form.ts";
+import { fieldHint, fitValue, ValueForm } from "./value-form.ts";
 
 function objectOf(property: JsonSchema, required: readonly string[] = ["a"]): JsonSchema {
   return { type: "object", properties: { a: property }, required };
@@ -139,7 +139,7 @@ test("whatever is asked and written, a value that is taken fits", () => {
       for (const each of texts) {
         const taken = form.take(each);
         if (taken === undefined || "fault" in taken) continue;
-        expect(fittedTo(schema, taken.value)).toEqual({ value: taken.value });
+        expect(fitValue(schema, taken.value)).toEqual({ value: taken.value });
         return;
       }
     }),

@@ -1,7 +1,7 @@
-import { readText } from "../core/base/check.ts";
+import { readText } from "../core/base/check-options.ts";
 import { compileSchema } from "../core/base/compile-schema.ts";
 import type { Json } from "../core/base/errors.ts";
-import { defined, equalJson, type Fields, isRecord, ownValue, safeParse } from "../core/base/json.ts";
+import { equalJson, type Fields, isRecord, omitUndefined, ownValue, safeParse } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
 import type { Question, QuestionReply } from "./question.ts";
 import { questionKind } from "./question-kind.ts";
@@ -56,7 +56,7 @@ export class ValueForm {
 
   #finish(): FormProblem | { readonly value: Json } | undefined {
     if (this.at < this.fields.length) return undefined;
-    const fitted = fittedTo(this.#schema, this.#value());
+    const fitted = fitValue(this.#schema, this.#value());
     if ("fault" in fitted) this.#values.length = 0;
     return fitted;
   }
@@ -75,7 +75,7 @@ export class ValueForm {
 }
 
 /** A value fitted to its schema, with obvious mistakes corrected; or the reason it does not fit. */
-export function fittedTo(schema: JsonSchema, value: Json): { readonly value: Json } | FormProblem {
+export function fitValue(schema: JsonSchema, value: Json): { readonly value: Json } | FormProblem {
   const checked = compileSchema(schema).validate(value);
   if (checked instanceof Promise) return { value };
   if (checked.ok) return { value: checked.value as Json };
@@ -89,7 +89,7 @@ function readField(field: ValueField, text: string): FormProblem | { readonly va
   if (text === "") return { fault: "A value is needed here." };
   const read = READERS[field.kind](text, field);
   if ("fault" in read) return read;
-  const fitted = fittedTo(field.schema, read.value);
+  const fitted = fitValue(field.schema, read.value);
   return "fault" in fitted ? { fault: `This does not fit: ${fitted.fault}.` } : read;
 }
 
@@ -97,7 +97,7 @@ type Reader = (text: string, field: ValueField) => FormProblem | { readonly valu
 
 /** Converts text by the type of its field; the rest of the schema is checked later. */
 function readTyped(text: string, { schema }: ValueField): ReturnType<Reader> {
-  const read = readText(text, defined({ type: schema["type"] }));
+  const read = readText(text, omitUndefined({ type: schema["type"] }));
   return "value" in read ? { value: read.value as Json } : { fault: `Write ${read.expected}.` };
 }
 
@@ -211,8 +211,8 @@ function withDefinitions({ $defs, definitions }: JsonSchema, { $ref, ...own }: J
   const [, keyword, name] = /^#\/(\$defs|definitions)\/([^/~%]+)$/.exec(String($ref)) ?? [];
   const named = keyword === "$defs" ? $defs : definitions;
   const target = name === undefined || !isRecord(named) ? undefined : ownValue(named, name);
-  const definition = isRecord(target) ? target : defined({ $ref });
-  return { ...defined({ $defs, definitions }), ...definition, ...own };
+  const definition = isRecord(target) ? target : omitUndefined({ $ref });
+  return { ...omitUndefined({ $defs, definitions }), ...definition, ...own };
 }
 
 function fieldOf(name: string | undefined, schema: JsonSchema, isRequired: boolean): ValueField {
@@ -268,7 +268,7 @@ function optionsOf({
     const { const: value, title, description } = isRecord(each) ? each : {};
     if (value === undefined) return [];
     const note = typeof description === "string" && description.trim() !== "" ? description : undefined;
-    return [{ value: value as Json, label: labelOf(title, value), ...defined({ note }) }];
+    return [{ value: value as Json, label: labelOf(title, value), ...omitUndefined({ note }) }];
   });
   // A branch of another form can only be written as JSON.
   const isChoice = options.length === offered.length;

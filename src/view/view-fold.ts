@@ -9,7 +9,7 @@ import type {
   UserEntry,
 } from "../core/agent/entries.ts";
 import { NO_SPENDING } from "../core/agent/state.ts";
-import { defined } from "../core/base/json.ts";
+import { omitUndefined } from "../core/base/json.ts";
 import { textOf, type Usage } from "../core/message/message.ts";
 import { estimateTokens } from "../core/model/estimate.ts";
 import { Scopes } from "../journal/scopes.ts";
@@ -120,10 +120,10 @@ export class ViewFold {
       if (wasStopping) this.fail({ stopReason: "aborted" });
       this.#run = undefined;
     }
-    for (const { callId } of host.questions) if (callId !== undefined) this.#main.asks(callId);
+    for (const { callId } of host.questions) if (callId !== undefined) this.#main.markAsking(callId);
     // A run that has ended to wait for an answer leaves its calls as they are.
     if (this.#run !== undefined)
-      for (const { callId } of closed) if (callId !== undefined) this.#main.answered(callId);
+      for (const { callId } of closed) if (callId !== undefined) this.#main.clearAsking(callId);
     this.#changed();
   }
 
@@ -138,7 +138,7 @@ export class ViewFold {
     this.#spent.add(event);
     if (this.#spent.total !== before) this.#changed();
     this.#evidence.add(event);
-    const published = this.#scopes.published(event);
+    const published = this.#scopes.toPublished(event);
     if (published.type === "subagent") this.#main.apply(published);
     else this.#applyPublished(published);
   }
@@ -232,7 +232,7 @@ export class ViewFold {
   }
 
   /** Ends a run without a recorded end whose process is gone. */
-  leaveRun(): void {
+  endAbandonedRun(): void {
     if (this.#run === undefined) return;
     const id = `left_${this.#main.list.items.length}`;
     this.#end({ id, time: this.#lastTime, stopReason: "aborted" });
@@ -248,10 +248,10 @@ export class ViewFold {
       time,
       type: "run_end",
       stopReason,
-      ...defined({ limit, error: error && { code: error.code, message: error.message } }),
+      ...omitUndefined({ limit, error: error && { code: error.code, message: error.message } }),
       durationMs: time - (this.#run?.startedAt ?? time),
       costUsd: costUsd === undefined || before === undefined ? undefined : costUsd - before,
-      ...defined({
+      ...omitUndefined({
         changes: changesIn(this.#main.list.items.slice(this.#firstItem)),
         trace: this.#trace.text === "" ? undefined : this.#trace.text,
         evidence: this.#host.until === undefined ? this.#evidence.evidence : undefined,
@@ -375,7 +375,7 @@ export class ViewFold {
     const { windowTokens: _window, endedJobs, effort, until: _until, ...host } = this.#host;
     return {
       ...host,
-      ...defined({ effort, run: this.#run, plan: this.#plan }),
+      ...omitUndefined({ effort, run: this.#run, plan: this.#plan }),
       items: this.#main.list.items,
       todo: this.#todo,
       jobs: this.#jobs.map((job) => {
@@ -390,7 +390,7 @@ export class ViewFold {
 }
 
 function contextOf(usedTokens: number, windowTokens: number | undefined): SessionView["context"] {
-  return { usedTokens, ...defined({ windowTokens }) };
+  return { usedTokens, ...omitUndefined({ windowTokens }) };
 }
 
 function changesIn(items: readonly ViewItem[]): Extract<ViewItem, { type: "run_end" }>["changes"] {

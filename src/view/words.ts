@@ -1,6 +1,6 @@
 import type { AgentEvent, CompactionEntry, PhaseEvent } from "../core/agent/entries.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
-import { circleText } from "../hooks/loop-guard.ts";
+import { loopText } from "../hooks/loop-guard.ts";
 import { oneLine } from "./call-text.ts";
 import type { Notice } from "./notice.ts";
 import { noticeText } from "./notice-text.ts";
@@ -14,7 +14,7 @@ export function endReason(stopReason: StopReason, limit: string | undefined): En
 }
 
 /** The endings in words. */
-export const ENDED: { readonly [R in EndReason]: string } = {
+export const ENDING_TEXTS: { readonly [R in EndReason]: string } = {
   completed: "Done",
   finish_tool: "Done",
   structured_output: "Done",
@@ -32,7 +32,7 @@ export const ENDED: { readonly [R in EndReason]: string } = {
 };
 
 /** Advice for a person after an ending. */
-export const AFTER_END: { readonly [R in EndReason]?: string } = {
+export const ENDING_ADVICE: { readonly [R in EndReason]?: string } = {
   aborted: "Say what to do instead, or to continue.",
   max_iterations: "Your next message continues.",
   budget: "A higher --max-budget-usd lets it continue.",
@@ -58,7 +58,7 @@ type Compaction = Extract<ViewItem, { readonly type: "compaction" }>;
 export type CompactionMethod = CompactionEntry["method"];
 
 /** The ways of shortening a conversation, in words. */
-export const METHODS: { readonly [M in CompactionMethod]: string } = {
+export const COMPACTION_TEXTS: { readonly [M in CompactionMethod]: string } = {
   summary: "the older part was summarized",
   shortening: "old results were shortened",
   truncation: "older messages were left out",
@@ -72,7 +72,7 @@ export function compactedText(before: string, after: string, how: string): strin
 /** A phrase in English. `tokens` formats a token count. */
 export function phraseText(phrase: Phrase, tokens: (count: number) => string): string {
   if (phrase.code === "notice") return noticeText(phrase.notice);
-  return compactedText(tokens(phrase.before), tokens(phrase.after), METHODS[phrase.method]);
+  return compactedText(tokens(phrase.before), tokens(phrase.after), COMPACTION_TEXTS[phrase.method]);
 }
 
 /** The notice for an event; undefined for most events. */
@@ -82,7 +82,7 @@ export function noticeOf(event: AgentEvent): Notice | undefined {
       return { level: "warning", code: "other", message: event.message };
     case "user_message": {
       if (event.circle === undefined) return undefined;
-      const message = `The model is repeating itself and has been warned. ${circleText(event.circle)}`;
+      const message = `The model is repeating itself and has been warned. ${loopText(event.circle)}`;
       return { level: "warning", code: "other", message };
     }
     case "phase":
@@ -104,7 +104,7 @@ function phaseText({ phase, round = 1, step, plan = [] }: PhaseEvent): string {
 }
 
 /** The things a run waits for. */
-export const PHASES: { readonly [P in RunView["phase"]]: string } = {
+export const PHASE_TEXTS: { readonly [P in RunView["phase"]]: string } = {
   waiting: "waiting for the model",
   thinking: "the model is thinking",
   answering: "the model is writing",

@@ -18,7 +18,7 @@ export function bareQueue(parts: Partial<QueueHost> = {}): {
   const queue = new SessionQueue({
     agent: () => agent,
     hooks: undefined,
-    isKept: true,
+    isSaved: true,
     isCommand: (text) => text.startsWith("/"),
     runSignal: () => undefined,
     start: (input) => sent.push(input) > 0,

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { RunRow } from "../../src/durable/durable-run.ts";
 import { createFleet, type HostOptions } from "../../src/durable/index.ts";
-import { type Claimant, RunStore, type Signal } from "../../src/durable/run-store.ts";
+import { type RunClaim, RunStore, type Signal } from "../../src/durable/run-store.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { roomMaker } from "./attack-room.ts";
 import { ASK_OUTSIDE, agentOf, noteTool, resultsIn } from "./fleet-room.ts";
@@ -34,7 +34,7 @@ function heldTool(noted: unknown[]) {
 test("a worker begins runs whose taking failed, before the database did it and behind, and nobody was lost", async () => {
   const failures = new Set(["before", "behind"]);
   class Failing extends RunStore {
-    override async claim(id: string, claimant: Claimant): Promise<RunRow | undefined> {
+    override async claim(id: string, claimant: RunClaim): Promise<RunRow | undefined> {
       if (id === "before" && failures.delete(id)) throw new Error("The connection broke.");
       const row = await super.claim(id, claimant);
       if (id === "behind" && failures.delete(id)) throw new Error("The connection broke.");

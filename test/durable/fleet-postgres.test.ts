@@ -120,7 +120,7 @@ describe.skipIf(!hasPostgres)("on PostgreSQL", () => {
     const limits = { scripted: { requests: 2, perMs: 3_600_000 } };
     const slots = new RateSlots(sql, schema, limits, (work) => work(), clock);
     await slots.open();
-    const model = slots.around(new ScriptedModel([says("Yes.")]));
+    const model = slots.wrap(new ScriptedModel([says("Yes.")]));
     const { rows } = await client.query<{ readonly pid: number }>("select pg_backend_pid() as pid");
     return {
       client,

@@ -82,7 +82,7 @@ export function describeLosses(openRoom: () => Promise<Room>): void {
     const room = await openRoom();
     const ids = ["cancelled", "early", "late", "asked"];
     for (const id of ids) await leave(room, id, { version: "old" });
-    await room.runs.greet("gone", "old", ["clerk"]);
+    await room.runs.recordHeartbeat("gone", "old", ["clerk"]);
     await handleOf(room, "early").cancel("Before anybody knew.");
     const refusal = await handleOf(room, "asked")
       .retry()
@@ -114,7 +114,7 @@ export function describeLosses(openRoom: () => Promise<Room>): void {
     await room.when("long", isIn("working"));
     const ids = ["early", "told", "late"];
     for (const id of ids) await leave(room, id, { losses: 1 });
-    await room.runs.greet("gone", "1", ["clerk"]);
+    await room.runs.recordHeartbeat("gone", "1", ["clerk"]);
     await handleOf(room, "early").cancel("Before anybody knew.");
     await expire(room);
     await room.when("told", isIn("queued"));

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { openDatabase, patiently } from "../../src/durable/database.ts";
+import { openDatabase, withRetry } from "../../src/durable/database.ts";
 
 /** `AuthenticationOk` and `ReadyForQuery`. */
 const WELCOME = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]);
@@ -25,11 +25,11 @@ async function silentServer(): Promise<{ readonly databaseUrl: string; readonly 
 test("a database that says nothing any more is one that failed, and is asked again on another connection", async () => {
   const { databaseUrl, guests } = await silentServer();
   const onWarning = (): void => undefined;
-  const database = await openDatabase({ databaseUrl, connections: 1, silenceMs: 20, onWarning });
+  const database = await openDatabase({ databaseUrl, connections: 1, timeoutMs: 20, onWarning });
   onTestFinished(() => database.close());
   const failures = [
-    await patiently(() => database.query("select 1"), { maxMs: 0, onWarning }).catch((error) => error),
-    await patiently(() => database.transaction((sql) => sql.query("select 1")), {
+    await withRetry(() => database.query("select 1"), { maxMs: 0, onWarning }).catch((error) => error),
+    await withRetry(() => database.transaction((sql) => sql.query("select 1")), {
       maxMs: 0,
       onWarning,
     }).catch((error) => error),

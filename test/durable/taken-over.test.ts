@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { HeldRun } from "../../src/durable/held-run.ts";
+import { ClaimedRun } from "../../src/durable/claimed-run.ts";
 import { RunHandle, RunWatch } from "../../src/durable/run-handle.ts";
 import { RunStore, type Signal } from "../../src/durable/run-store.ts";
 import { calls, says } from "../../src/testing/script.ts";
@@ -59,11 +59,11 @@ async function takenOver({ isDropped }: { readonly isDropped: boolean }) {
     withRetry: <T>(work: () => Promise<T>) => work(),
     onStored: () => undefined,
   };
-  const hold = async (worker: string): Promise<HeldRun> => {
+  const hold = async (worker: string): Promise<ClaimedRun> => {
     const job = await room.take("held");
     const row = await room.runs.claim("held", { job, worker, version: "1" });
     if (row === undefined) throw new Error("The run was not given.");
-    return new HeldRun(host, row);
+    return new ClaimedRun(host, row);
   };
   await room.add("held");
   await room.queue.prepare([{ agent: "clerk", version: "1" }]);

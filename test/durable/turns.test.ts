@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { orAborted, systemClock } from "../../src/core/base/async.ts";
+import { raceAbort, systemClock } from "../../src/core/base/async.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import type { Model } from "../../src/core/model/model.ts";
 import { RateSlots } from "../../src/durable/rate-slots.ts";
@@ -27,7 +27,7 @@ function describeTurns(openRoom: ReturnType<typeof roomMaker>): void {
       hours.push(Math.round(ms / HOUR_MS));
       if (hours.length > 1) return passTime(runs, ms);
       waits.resolve(undefined);
-      return orAborted(new Promise<void>(() => undefined), signal ?? new AbortController().signal);
+      return raceAbort(new Promise<void>(() => undefined), signal ?? new AbortController().signal);
     };
     const limits = { scripted: { requests: 1, perMs: HOUR_MS } };
     const slots = new RateSlots(runs.database, runs.schema, limits, (work) => work(), {
@@ -35,7 +35,7 @@ function describeTurns(openRoom: ReturnType<typeof roomMaker>): void {
       sleep,
     });
     await slots.open();
-    const model = slots.around(new ScriptedModel(() => says("Yes.")));
+    const model = slots.wrap(new ScriptedModel(() => says("Yes.")));
     const ask = async (signal = new AbortController().signal): Promise<string> => {
       for await (const _ of model.stream({ messages: [] }, { signal }));
       return "sent";
@@ -81,7 +81,7 @@ function describeTurns(openRoom: ReturnType<typeof roomMaker>): void {
     const up = new ScriptedModel(() => says("Yes."), { provider: "second" });
     for (let asked = 0; asked < 2; asked++) {
       // As for each run: the model is wrapped anew.
-      const model = slots.around(fallbackModel([down, up]));
+      const model = slots.wrap(fallbackModel([down, up]));
       for await (const _ of model.stream({ messages: [] }, {}));
     }
     expect([waited, tries, up.requests.length]).toEqual([[1, 1, 1, 2], 4, 2]);

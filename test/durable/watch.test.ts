@@ -8,9 +8,9 @@ const openRoom = roomMaker();
 test("who waits after something has changed looks anew, and at the runs of all who wait", async () => {
   let looks = 0;
   class CountedStore extends RunStore {
-    override look(ids: readonly string[]): ReturnType<RunStore["look"]> {
+    override viewsOf(ids: readonly string[]): ReturnType<RunStore["viewsOf"]> {
       looks++;
-      return super.look(ids);
+      return super.viewsOf(ids);
     }
   }
   const room = await openRoom((database, schema) => new CountedStore(database, schema));

@@ -21,7 +21,7 @@ function clientOf(definition: object): { readonly server: McpServer; readonly to
     host: { roots: [tempFolder()], environment: () => ({ PATH: process.env["PATH"] ?? "" }) },
     open: connectionOpener({ version: "1", watcher: undefined }),
     clock: systemClock,
-    onLife: () => undefined,
+    onLifecycle: () => undefined,
     onTools: (listed) => tools.push(...listed.map(({ name }) => name)),
   });
   onTestFinished(() => server.close());

@@ -86,7 +86,7 @@ export interface FaultRoom {
 /** The bytes of an answer as the vendor sends them. */
 export function spoken(wire: WireName, answer: ScriptAnswer, chunkSize = 16): string {
   let calls = 0;
-  const utterances = VENDORS[wire].speak(piecesOf(answer), {
+  const utterances = VENDORS[wire].render(piecesOf(answer), {
     model: "scripted",
     chunkSize,
     wantsUsage: true,

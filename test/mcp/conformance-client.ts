@@ -64,7 +64,7 @@ const owner = new McpServer(server, {
   },
   open: connectionOpener({ version: "1", watcher: undefined }),
   clock: systemClock,
-  onLife: () => undefined,
+  onLifecycle: () => undefined,
   onTools: (listed) => {
     for (const { name, inputSchema } of listed) schemas.set(name, inputSchema);
   },

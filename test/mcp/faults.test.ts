@@ -70,12 +70,12 @@ test.each(TRANSPORTS.flatMap((transport) => STARTS.map((fault) => ({ transport, 
   async ({ transport, fault }) => {
     const clock = new FakeClock();
     const { server, lives } = await serverRoom(transport, { start: fault }, { clock });
-    server.want();
+    server.ensureStarted();
     await clock.untilSleeping();
     const isSilent = fault === "hangs" || (fault === "floods" && transport === "http");
     if (isSilent) await clock.advance(30_000);
-    await server.settled();
-    const { life } = server;
+    await server.waitUntilSettled();
+    const { lifecycle: life } = server;
     expect([lives, "reason" in life ? life.reason : ""]).toEqual([
       ["starting", "waiting"],
       expect.stringMatching(START_ENDS[fault][transport]),
@@ -87,7 +87,7 @@ test.each(TRANSPORTS)(
   "over %s, a server that says `null` for nothing, after a mark, works",
   async (transport) => {
     const { call, server } = await serverRoom(transport, { start: "nulls" });
-    expect([shown(await call("echo", { text: "hi" })), server.life.state]).toEqual([
+    expect([shown(await call("echo", { text: "hi" })), server.lifecycle.state]).toEqual([
       '{"text":"hi"}',
       "ready",
     ]);
@@ -104,11 +104,11 @@ test.each(TRANSPORTS)(
       { start: "refuses", until: { starts: 3, counter } },
       { clock },
     );
-    server.want();
+    server.ensureStarted();
     for (const waitMs of [500, 1_000, 2_000]) {
       await reaches("waiting");
       await clock.advance(waitMs - 1);
-      expect(server.life.state).toBe("waiting");
+      expect(server.lifecycle.state).toBe("waiting");
       await clock.advance(1);
     }
     await reaches("ready");
@@ -135,7 +135,7 @@ test.each(TRANSPORTS)(
       { start: "refuses", until: { starts: 5, counter } },
       { clock },
     );
-    server.want();
+    server.ensureStarted();
     for (let start = 1; start < 5; start++) {
       await reaches("waiting");
       await clock.advance(30_000);
@@ -152,7 +152,7 @@ test("a server at an address that is stopped is lost, and found again when it is
   const gone = await call("echo");
   await reaches("waiting");
   await http?.restart();
-  expect([gone, shown(await call("echo", { text: "back" })), server.life.state]).toEqual([
+  expect([gone, shown(await call("echo", { text: "back" })), server.lifecycle.state]).toEqual([
     expect.stringMatching(/cannot be reached/),
     '{"text":"back"}',
     "ready",
@@ -204,9 +204,9 @@ test("a program that is not there is named, with what to check", async () => {
     {},
     { definition: { command: "no-such-program" }, clock: new FakeClock() },
   );
-  server.want();
-  await server.settled();
-  expect(server.life).toMatchObject({
+  server.ensureStarted();
+  await server.waitUntilSettled();
+  expect(server.lifecycle).toMatchObject({
     state: "waiting",
     reason: 'no-such-program is not a program that can be found. Check "command", "cwd" and PATH.',
   });
@@ -272,9 +272,9 @@ test("a redirect to another origin is not followed, so that no header reaches it
     {},
     { definition: { command: undefined, ...definition }, clock: new FakeClock() },
   );
-  server.want();
-  await server.settled();
-  expect([server.life, other.requests]).toMatchObject([
+  server.ensureStarted();
+  await server.waitUntilSettled();
+  expect([server.lifecycle, other.requests]).toMatchObject([
     { state: "waiting", reason: expect.stringContaining("redirect") as unknown },
     [],
   ]);

@@ -80,7 +80,7 @@ function clientOf(
     host: { roots: [folder], environment: () => ({ PATH: process.env["PATH"] ?? "" }) },
     open: connectionOpener({ version: "1", watcher: undefined }),
     clock: systemClock,
-    onLife: () => undefined,
+    onLifecycle: () => undefined,
     onTools: (listed) => tools.push(...listed.map(({ name }) => name)),
   });
   onTestFinished(() => server.close());

@@ -31,7 +31,7 @@ function room(guarded: GuardedServer, stateFolder = tempFolder()) {
       },
       open: connectionOpener({ version: "1", watcher: undefined }),
       clock: systemClock,
-      onLife: () => undefined,
+      onLifecycle: () => undefined,
       onTools: () => undefined,
     });
   return { definition, store, parts, server, stateFolder };
@@ -52,7 +52,7 @@ test("who logs in can use the server; tokens lie in a file of the user alone", a
   const { definition, parts, server, stateFolder } = room(guarded);
   const before = server();
   const refused = await echo(before);
-  const life = before.life.state;
+  const life = before.lifecycle.state;
   await before.close();
   await logIn(definition, { ...parts, show: browser, signal: NEVER });
   const after = server();

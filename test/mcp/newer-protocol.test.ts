@@ -55,7 +55,7 @@ test.each([
     },
     open: connectionOpener({ version: "1", watcher: undefined }),
     clock: systemClock,
-    onLife: () => undefined,
+    onLifecycle: () => undefined,
     onTools: () => undefined,
     onPrompts: (listed) => {
       known.push(...listed);
@@ -67,7 +67,7 @@ test.each([
   // Who is served without a session cannot be asked back in the older versions.
   const asked = what.includes("alone") ? toMcpResult(await server.call("ask", {}, { signal })) : undefined;
   await prompts.promise;
-  expect([echo.content, asked?.content, known.map(({ name }) => name), server.life.state]).toEqual([
+  expect([echo.content, asked?.content, known.map(({ name }) => name), server.lifecycle.state]).toEqual([
     "echo hi",
     what.includes("alone") ? '{"action":"accept","content":{"color":"Which?"}}' : undefined,
     ["greet"],

@@ -59,8 +59,8 @@ export async function serverRoom(
     open: connectionOpener({ version: "1", watcher: createProcessWatcher() }),
     clock,
     random: () => 0,
-    onLife: () => {
-      lives.push(server.life.state);
+    onLifecycle: () => {
+      lives.push(server.lifecycle.state);
       for (const watch of watchers) watch();
     },
     onTools: (tools) => lists.push(tools),
@@ -77,7 +77,7 @@ export async function serverRoom(
     reaches: (state) =>
       new Promise((resolve) => {
         const look = (): void => {
-          if (server.life.state === state) resolve();
+          if (server.lifecycle.state === state) resolve();
         };
         watchers.add(look);
         look();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { toAgUiEvents } from "../../src/adapters/ag-ui.ts";
-import type { AgUiEvent } from "../../src/adapters/ag-ui-voice.ts";
+import type { AgUiEvent } from "../../src/adapters/ag-ui-encoder.ts";
 import { toJsonLines, toServerSentEvents } from "../../src/adapters/frames.ts";
 import { type StepEvent, toStepEvents } from "../../src/adapters/step-events.ts";
 import { Agent } from "../../src/agent/agent.ts";

@@ -58,8 +58,7 @@ test("a request that what is left does not pay for is not sent", async () => {
     stopReason: "budget",
     limit: "tokens",
     iterations: 3,
-    detail:
-      "360 of 500 tokens are spent in this session, and what is left does not cover the next request.",
+    detail: "360 of 500 tokens are spent in this session, and what is left does not cover the next request.",
   });
 });
 

@@ -2,7 +2,7 @@ import { verifyEvents } from "@ag-ui/client";
 import type { BaseEvent } from "@ag-ui/core";
 import { EventSchemas } from "@ag-ui/core/schemas";
 import { from, lastValueFrom, toArray } from "rxjs";
-import type { AgUiEvent } from "../../src/adapters/ag-ui-voice.ts";
+import type { AgUiEvent } from "../../src/adapters/ag-ui-encoder.ts";
 
 /** What the protocol's own schema and state machine say about events. */
 export async function judged(events: readonly AgUiEvent[]): Promise<readonly AgUiEvent[]> {

@@ -26,7 +26,11 @@ test("a second empty answer ends the run with an error, and the next run may try
   expect(result).toMatchObject({
     stopReason: "error",
     iterations: 3,
-    error: { code: "invalid_response", retryable: true, message: expect.stringContaining("two empty answers") },
+    error: {
+      code: "invalid_response",
+      retryable: true,
+      message: expect.stringContaining("two empty answers"),
+    },
   });
   expect(await agent.run("Please go on.")).toMatchObject({ stopReason: "completed", text: "Seen." });
   model.assertFinished();

@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Line, span, wrapLine } from "../../src/faces/terminal/paint/line.ts";
-import type { Look } from "../../src/faces/terminal/paint/theme.ts";
+import type { Appearance } from "../../src/faces/terminal/paint/theme.ts";
 import { Renderer } from "../../src/faces/terminal/tty/renderer.ts";
 import { Emulator } from "./emulator.ts";
 
-const LOOK: Look = { theme: "ansi", colour: true, unicode: true, links: true };
+const LOOK: Appearance = { theme: "ansi", colour: true, unicode: true, links: true };
 
 function room(columns: number, rows: number) {
   const emulator = new Emulator({ columns, rows });
   let pending = "";
   const renderer = new Renderer({
     write: (text) => void (pending += text),
-    look: () => LOOK,
+    appearance: () => LOOK,
     reflow: () => "counting",
     rows,
   });

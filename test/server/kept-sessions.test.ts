@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { userPaths } from "../../src/coding/settings/paths.ts";
 import { sessionStore } from "../../src/coding/setup/open-session.ts";
-import { KeptSessions } from "../../src/faces/http/kept-sessions.ts";
+import { StoredSessions } from "../../src/faces/http/stored-sessions.ts";
 import type { ServerProblem } from "../../src/server/create-reader.ts";
 import { FakeClock } from "../../src/testing/fake-clock.ts";
 import { calls, says } from "../../src/testing/script.ts";
@@ -257,7 +257,7 @@ test("a damaged line is told by the answer and to whoever serves, once, and a li
 test("where the folder of sessions became a file, a session that was found before tells the reason too", async () => {
   const store = sessionStore(userPaths({ HOME: tempFolder() }));
   const journal = await store.start("/work", { sessionId: "s" });
-  const kept = new KeptSessions(store, new FakeClock());
+  const kept = new StoredSessions(store, new FakeClock());
   expect(kept.file("s")?.path).toBe(journal.path);
   await journal.close();
   rmSync(store.root, { recursive: true });
@@ -369,7 +369,7 @@ test("a search says when not all sessions were read for it yet, and finds the re
     await journal.close();
   }
   const clock = new FakeClock();
-  const kept = new KeptSessions(store, clock);
+  const kept = new StoredSessions(store, clock);
   const early = kept.page({ q: "zebra", limit: 100 });
   await clock.untilSleeping();
   await clock.advance(1_000);

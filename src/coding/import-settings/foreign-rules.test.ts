@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { commandsOf, readCodexRules } from "./foreign-rules.ts";
+import { commandVariants, readCodexRules } from "./foreign-rules.ts";
 
 test("rules on one line with plain words are read, alternatives and comments too; the rest is told by its line", () => {
   const text = `# mine
@@ -13,7 +13,7 @@ prefix_rule(pattern = ["sh", "-c", "a b*"])
 prefix_rule(pattern = ["cat"], decision = "constructor")
 `;
   const { rules, unread } = readCodexRules(text);
-  expect([rules.map((rule) => [rule.action, commandsOf(rule)]), unread]).toEqual([
+  expect([rules.map((rule) => [rule.action, commandVariants(rule)]), unread]).toEqual([
     [
       ["ask", ["git push", "git fetch"]],
       ["allow", ["ls"]],
@@ -31,7 +31,7 @@ x = [prefix_rule(pattern = ["mkfs"]) for _ in []]
 prefix_rule(pattern = ["ls"])
 `;
   const read = [inText, within].map(readCodexRules);
-  expect(read.map(({ rules, unread }) => [rules.map(commandsOf), unread])).toEqual([
+  expect(read.map(({ rules, unread }) => [rules.map(commandVariants), unread])).toEqual([
     [[], [1, 2, 3]],
     [[["ls"]], [1, 2, 3]],
   ]);

@@ -1,5 +1,5 @@
 import { type Fields, isRecord, ownValue } from "../../core/base/json.ts";
-import { serverParts } from "../../extensions/mcp/tool-name.ts";
+import { serverNameParts } from "../../extensions/mcp/tool-name.ts";
 import { patternKind, type RuleAction } from "../../permission/rule.ts";
 import { parseConfigText } from "../settings/parse-config.ts";
 
@@ -60,7 +60,7 @@ function isWords(words: readonly unknown[]): words is readonly string[] {
 }
 
 /** Commands that a rule covers; `undefined` if there are too many to write out. */
-export function commandsOf({ words }: CodexRule): readonly string[] | undefined {
+export function commandVariants({ words }: CodexRule): readonly string[] | undefined {
   let commands: readonly string[] = [""];
   for (const alternatives of words) {
     if (commands.length * alternatives.length > MAX_COMMANDS) return undefined;
@@ -126,7 +126,7 @@ function toolOf(given: string, servers: readonly string[]): string | undefined {
   const same = ownValue(SAME_TOOLS, given);
   if (same !== undefined) return same;
   const server = servers.find((name) => given.startsWith(`${name}_`));
-  const part = server === undefined ? undefined : serverParts(servers).get(server);
+  const part = server === undefined ? undefined : serverNameParts(servers).get(server);
   return server === undefined || part === undefined
     ? undefined
     : `mcp__${part}__${given.slice(server.length + 1)}`;

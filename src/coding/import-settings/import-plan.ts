@@ -31,7 +31,7 @@ export type ImportItem = {
     }
 );
 
-export interface LeftItem {
+export interface SkippedItem {
   readonly from: string;
   readonly what: string;
   readonly why: string;
@@ -39,13 +39,13 @@ export interface LeftItem {
 
 export interface ImportPlan {
   readonly items: readonly ImportItem[];
-  readonly left: readonly LeftItem[];
+  readonly left: readonly SkippedItem[];
   /** Things that work without being imported. */
   readonly notes: readonly string[];
 }
 
 export interface PlanBuilder extends ImportPlan {
   readonly items: ImportItem[];
-  readonly left: LeftItem[];
+  readonly left: SkippedItem[];
   readonly notes: string[];
 }

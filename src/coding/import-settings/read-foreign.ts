@@ -1,18 +1,18 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { errorMessage, type Json } from "../../core/base/errors.ts";
-import { defined, type Fields, isRecord, ownValue } from "../../core/base/json.ts";
+import { type Fields, isRecord, omitUndefined, ownValue } from "../../core/base/json.ts";
 import { EFFORTS } from "../../core/model/model.ts";
 import { type HookEvent, peerMatcher, readHooks } from "../../extensions/command-hooks/read-hooks.ts";
 import { readTextFile } from "../../extensions/markdown/read-text-file.ts";
 import { parseServer } from "../../extensions/mcp/server-definition.ts";
-import { mcpNames, serverParts } from "../../extensions/mcp/tool-name.ts";
+import { mcpNames, serverNameParts } from "../../extensions/mcp/tool-name.ts";
 import { PERMISSION_MODES } from "../../permission/permission-mode.ts";
 import { isPeerName, parseRule, type RuleAction, toToolName } from "../../permission/rule.ts";
 import { PRESETS } from "../../providers/catalog.ts";
 import { type Environment, variable } from "../../system/env.ts";
 import { parseConfigText } from "../settings/parse-config.ts";
-import { commandsOf, readCodexRules, readOpenCodeRules } from "./foreign-rules.ts";
+import { commandVariants, readCodexRules, readOpenCodeRules } from "./foreign-rules.ts";
 import type { ImportItem, ImportPlan, ImportSource, PlanBuilder } from "./import-plan.ts";
 
 interface ForeignSource {
@@ -118,7 +118,7 @@ function addCodexRules(file: ForeignFile): void {
   const { rules, unread } = readCodexRules(file.text() ?? "");
   for (const rule of rules) {
     const { action, words } = rule;
-    const patterns = commandsOf(rule)?.map((command) => `Bash(${command}:*)`);
+    const patterns = commandVariants(rule)?.map((command) => `Bash(${command}:*)`);
     if (patterns === undefined) file.skip(`${action}: ${words.join(" ")}`, "it stands for too many commands");
     else file.addRules(patterns, action);
   }
@@ -395,7 +395,7 @@ class ForeignFile {
     for (const { event, matcher, command, timeoutMs } of commands) {
       const isOfTools = TOOL_EVENTS.has(event);
       const group: Json = {
-        ...defined({ matcher: isOfTools ? peerMatcher(matcher, isPeers) : matcher }),
+        ...omitUndefined({ matcher: isOfTools ? peerMatcher(matcher, isPeers) : matcher }),
         hooks: [{ type: "command", command, timeout: timeoutMs / 1_000 }],
       };
       const forWhat = matcher === undefined ? "" : ` for ${matcher}`;
@@ -416,11 +416,11 @@ class ForeignFile {
   }
 
   #addServer(name: string, server: Fields): void {
-    const part = serverParts([name]).get(name) ?? name;
+    const part = serverNameParts([name]).get(name) ?? name;
     const denied = stringsIn(server["disabled_tools"] ?? server["excludeTools"]);
     this.addRules([...mcpNames(part, denied).values()], "deny");
     this.skipSettings(server, { enabled_tools: TOOLS_HINT, includeTools: TOOLS_HINT });
-    const definition = defined(ownServer(server)) as { readonly [key: string]: Json };
+    const definition = omitUndefined(ownServer(server)) as { readonly [key: string]: Json };
     // Variables may be set later or elsewhere, so only the form of the definition is checked.
     const parsed = parseServer(name, definition, { source: this.path, variables: {} });
     if (!parsed.ok && !/variable/.test(parsed.fault))

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { errorMessage, invalidConfig, misuse, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, invalidArgument, invalidConfig, NanoAgentError } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import { type McpServerDefinition, parseServer } from "../../extensions/mcp/server-definition.ts";
 import { findProjectServers } from "../project/acting-files.ts";
@@ -8,15 +8,15 @@ import { readPrivateFile } from "../settings/private-file.ts";
 import { keyVariables } from "../settings/project-rules.ts";
 import type { Settings } from "../settings/settings.ts";
 
-export interface ServerFault {
+export interface UnusableServer {
   readonly name: string;
   readonly source: string;
-  readonly fault: string;
+  readonly problem: string;
 }
 
 export interface FoundServers {
   readonly servers: readonly McpServerDefinition[];
-  readonly faults: readonly ServerFault[];
+  readonly problems: readonly UnusableServer[];
 }
 
 interface Definition {
@@ -33,7 +33,7 @@ interface Definition {
 export async function findMcpServers(settings: Settings): Promise<FoundServers> {
   const { config, environment, mcp } = settings;
   const definitions = new Map<string, Definition>();
-  const faults: ServerFault[] = [];
+  const faults: UnusableServer[] = [];
   if (mcp?.strict !== true) {
     for (const [name, definition] of configuredServers(settings)) definitions.set(name, definition);
     addProject(settings, { definitions, faults });
@@ -42,7 +42,7 @@ export async function findMcpServers(settings: Settings): Promise<FoundServers> 
   const seen = new Set<string>();
   for (const [at, text] of [...literal, ...configs].entries())
     for (const [name, definition] of await givenServers(text, settings.cwd)) {
-      if (seen.has(name)) faults.push({ name, source: definition.source, fault: NAMED_TWICE });
+      if (seen.has(name)) faults.push({ name, source: definition.source, problem: NAMED_TWICE });
       else definitions.set(name, { ...definition, isLiteral: at < literal.length });
       seen.add(name);
     }
@@ -53,9 +53,9 @@ export async function findMcpServers(settings: Settings): Promise<FoundServers> 
     const withheld = isOfProject === true ? keys : undefined;
     const parsed = parseServer(name, value, { source, variables, withheld });
     if (parsed.ok) servers.push(parsed.server);
-    else faults.push({ name, source, fault: parsed.fault });
+    else faults.push({ name, source, problem: parsed.fault });
   }
-  return { servers, faults };
+  return { servers, problems: faults };
 }
 
 function configuredServers({ config, paths }: Settings): readonly (readonly [string, Definition])[] {
@@ -68,16 +68,19 @@ function configuredServers({ config, paths }: Settings): readonly (readonly [str
 
 const NAMED_TWICE = "was given twice, and the first one is used: give one of them another name";
 
-export function faultText({ name, source, fault }: ServerFault): string {
+export function unusableServerText({ name, source, problem: fault }: UnusableServer): string {
   return `${source}: the MCP server ${name.trim() === "" ? JSON.stringify(name) : name} ${fault}`;
 }
 
 function addProject(
   { folders, trust }: Settings,
-  { definitions, faults }: { readonly definitions: Map<string, Definition>; readonly faults: ServerFault[] },
+  {
+    definitions,
+    faults,
+  }: { readonly definitions: Map<string, Definition>; readonly faults: UnusableServer[] },
 ): void {
   for (const found of folders.flatMap((folder) => findProjectServers(trust.folder, folder))) {
-    if ("fault" in found) faults.push({ name: "*", source: found.path, fault: found.fault });
+    if ("fault" in found) faults.push({ name: "*", source: found.path, problem: found.fault });
     else if (trust.admits(found.item))
       definitions.set(found.name, { source: found.path, value: found.server, isOfProject: true });
   }
@@ -119,5 +122,7 @@ function readServersFile(path: string): string {
     throw invalidConfig(`--mcp-config: ${errorMessage(error)}`, { cause: error });
   }
   if (text !== undefined) return text;
-  throw misuse(`--mcp-config ${path}: there is no such file. Name a JSON file, or pass JSON itself.`);
+  throw invalidArgument(
+    `--mcp-config ${path}: there is no such file. Name a JSON file, or pass JSON itself.`,
+  );
 }

@@ -1,18 +1,18 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../core/base/async.ts";
-import { errorMessage, misuse } from "../../core/base/errors.ts";
-import { defined, isRecord, safeParse } from "../../core/base/json.ts";
+import { errorMessage, invalidArgument } from "../../core/base/errors.ts";
+import { isRecord, omitUndefined, safeParse } from "../../core/base/json.ts";
 import { messageText } from "../../core/message/message.ts";
-import { collect, modelWith } from "../../core/model/answer.ts";
+import { collect, withStream } from "../../core/model/answer.ts";
 import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "../../core/model/model.ts";
 import type { ToolRegistry } from "../../core/tool/tool.ts";
 import type { ListedPrompt, McpHost, OpenConnection } from "../../extensions/mcp/connection.ts";
 import {
-  type KnownServer,
-  type KnownServers,
   McpHub,
   type McpHubOptions,
+  type RememberedServer,
+  type RememberedServers,
 } from "../../extensions/mcp/mcp-hub.ts";
 import type { McpPrompt } from "../../extensions/mcp/prompt-messages.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
@@ -29,7 +29,7 @@ const VERSION = 1;
 const MAX_BYTES = 5_000_000;
 
 /** Remembers servers in the user's state, one file each. Unreadable or unwritable entries are dropped. */
-function knownServerFiles({ stateFolder }: Pick<UserPaths, "stateFolder">): KnownServers {
+function knownServerFiles({ stateFolder }: Pick<UserPaths, "stateFolder">): RememberedServers {
   const folder = join(stateFolder, "mcp", "tools");
   const pathOf = (hash: string): string => join(folder, `${hash}.json`);
   return {
@@ -57,7 +57,7 @@ function knownServerFiles({ stateFolder }: Pick<UserPaths, "stateFolder">): Know
   };
 }
 
-function serverIn(text: string): KnownServer | undefined {
+function serverIn(text: string): RememberedServer | undefined {
   const parsed = safeParse(text);
   if (!parsed.ok || !isRecord(parsed.value) || parsed.value["version"] !== VERSION) return undefined;
   const { tools, prompts } = parsed.value;
@@ -94,7 +94,7 @@ export function hubFor(settings: Settings, parts: HubParts): McpHub {
     host: { roots: [cwd], environment: () => commandVariables(environment, config.values), ...host },
     clock: systemClock,
     onNotice,
-    ...defined({ forbids }),
+    ...omitUndefined({ forbids }),
     known: knownServerFiles(paths),
     loadOpener: () => loadOpener(settings, watcher ?? createProcessWatcher()),
     ...(config.values.mcp?.defer === false ? { defer: false } : {}),
@@ -141,7 +141,7 @@ function startDuringFirstRequest(
     }
   }
   return {
-    model: modelWith(model, (request, options = {}) => {
+    model: withStream(model, (request, options = {}) => {
       if (state !== "open") return model.stream(request, options);
       state = "sent";
       timer = setTimeout(begin, REQUEST_SENT_MS);
@@ -182,7 +182,7 @@ export class OpenMcp {
   statuses(): readonly McpServerView[] {
     return this.hub
       .statuses()
-      .map(({ name, status, reason: error }) => ({ name, status, ...defined({ error }) }));
+      .map(({ name, status, reason: error }) => ({ name, status, ...omitUndefined({ error }) }));
   }
 
   /** Wraps the model so that the servers start during its first request. */
@@ -209,7 +209,7 @@ export class OpenMcp {
     const model = this.#model;
     if (model === undefined) throw new Error("There is no model to ask.");
     const request = {
-      ...defined({ system }),
+      ...omitUndefined({ system }),
       messages: messages.map(({ role, text }) => ({ role, content: [{ type: "text", text }] }) as const),
       maxOutputTokens,
     };
@@ -226,7 +226,7 @@ function promptCommand(
   const hint = named.map((each) => (each.required ? `[${each.name}]` : `[${each.name}?]`)).join(" ");
   return {
     name,
-    ...defined({ description, hint: hint === "" ? undefined : hint }),
+    ...omitUndefined({ description, hint: hint === "" ? undefined : hint }),
     expand: async (args, { signal }) => {
       const { splitArguments } = await import("../../extensions/commands/expand-command.ts");
       const values = valuesOf(splitArguments(args), named);
@@ -242,7 +242,7 @@ function promptCommand(
 
 function promptError(name: string, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return error;
-  return misuse(`/${name} did not work: ${errorMessage(error)}`);
+  return invalidArgument(`/${name} did not work: ${errorMessage(error)}`);
 }
 
 /** Each word is an argument; the last argument gets the rest. */

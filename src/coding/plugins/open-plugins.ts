@@ -6,7 +6,7 @@ import type { HookHandler } from "../../extensions/command-hooks/read-hooks.ts";
 import { type Finding, sourceFolders } from "../../extensions/markdown/origin.ts";
 import { type ExtensionFile, extensionFiles } from "../../extensions/modules/extension-files.ts";
 import type { LoadExtensionsOptions, LoadedExtension } from "../../extensions/modules/load-extensions.ts";
-import { about, type OnNotice } from "../../view/notice.ts";
+import { type OnNotice, warnAbout } from "../../view/notice.ts";
 import { EXTENSION_FOLDER, extensionItems, extensionTrust } from "../project/acting-files.ts";
 import type { SessionCommand } from "../session/session-command.ts";
 import { EXTRA_TOOLS } from "../settings/config-schema.ts";
@@ -21,7 +21,7 @@ export interface Plugins {
   readonly status: () => readonly string[];
 }
 
-interface OpenPluginsOptions extends Pick<LoadExtensionsOptions, "adoptErrors" | "until"> {
+interface OpenPluginsOptions extends Pick<LoadExtensionsOptions, "adoptErrors" | "stopSignal"> {
   /** Tools whose names are already taken. */
   readonly taken: readonly Tool[];
   readonly onNotice: OnNotice;
@@ -30,10 +30,10 @@ interface OpenPluginsOptions extends Pick<LoadExtensionsOptions, "adoptErrors" |
 /** Reads command files and loads extensions. Reports unusable ones. Never rejects. */
 export async function openPlugins(
   settings: Settings,
-  { taken, adoptErrors, until, onNotice }: OpenPluginsOptions,
+  { taken, adoptErrors, stopSignal: until, onNotice }: OpenPluginsOptions,
 ): Promise<Plugins> {
-  const warn = about("extension", onNotice);
-  const extensions = await loadFoundExtensions(settings, { adoptErrors, until, onFailure: warn });
+  const warn = warnAbout("extension", onNotice);
+  const extensions = await loadFoundExtensions(settings, { adoptErrors, stopSignal: until, onFailure: warn });
   const commands = await fileCommands(settings, warn);
   const reserved = ["task", "skill", "finish", ...MEMORY_TOOLS, ...EXTRA_TOOLS];
   const names = new Set([...taken.map(({ name }) => name), ...reserved]);
@@ -59,15 +59,15 @@ export async function openPlugins(
 
 async function loadFoundExtensions(
   settings: Settings,
-  options: Pick<LoadExtensionsOptions, "adoptErrors" | "until" | "onFailure">,
+  options: Pick<LoadExtensionsOptions, "adoptErrors" | "stopSignal" | "onFailure">,
 ): Promise<readonly LoadedExtension[]> {
   const { onFailure: warn } = options;
   const { files, findings: missing } = findExtensionFiles(settings);
-  tellFaults(missing, { warn });
+  reportProblems(missing, { warn });
   if (files.length === 0) return [];
   const { loadExtensions } = await import("./plugin-loaders.ts");
   const { extensions, findings } = await loadExtensions(files, { cwd: settings.cwd, ...options });
-  tellFaults(findings, { warn });
+  reportProblems(findings, { warn });
   return extensions;
 }
 
@@ -81,7 +81,7 @@ async function fileCommands(
   if (folders.length === 0) return [];
   const { loadCommands, fileCommand } = await import("./plugin-loaders.ts");
   const { commands, findings } = await loadCommands({ folders, isTrusted: extensionTrust(settings.trust) });
-  tellFaults(findings, { warn });
+  reportProblems(findings, { warn });
   return commands.map(fileCommand);
 }
 
@@ -113,7 +113,7 @@ const MAX_PROBLEMS = 3;
 /**
  * Reports the first problems in full and lists the files of the others; `lists`: the commands that show more.
  */
-export function tellFaults(
+export function reportProblems(
   findings: readonly Finding[],
   { warn, lists }: { readonly warn: (message: string) => void; readonly lists?: string },
 ): void {

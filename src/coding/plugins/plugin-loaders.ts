@@ -1,6 +1,6 @@
-import { type Clock, inTime, systemClock } from "../../core/base/async.ts";
-import { errorMessage, misuse, type NanoAgentError } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
+import { type Clock, systemClock, withTimeout } from "../../core/base/async.ts";
+import { errorMessage, invalidArgument, type NanoAgentError } from "../../core/base/errors.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import { textOf } from "../../core/message/message.ts";
 import { type CommandFile, expandCommand } from "../../extensions/commands/expand-command.ts";
 import type { IsTrusted } from "../../extensions/markdown/origin.ts";
@@ -20,7 +20,7 @@ export { openSessionHooks } from "./session-hooks.ts";
 export function fileCommand(file: CommandFile): SessionCommand {
   const { name, description, argumentHint: hint, allowedTools, model, agent } = file;
   const expand: SessionCommand["expand"] = (args, use) => expandCommand(file, args, use);
-  return { name, description, allowedTools, expand, ...defined({ hint, model, agent }) };
+  return { name, description, allowedTools, expand, ...omitUndefined({ hint, model, agent }) };
 }
 
 /** Time limit for an extension command: as long as a person would wait. */
@@ -38,7 +38,7 @@ export function extensionCommand(
   return {
     name,
     description,
-    ...defined({ hint: argumentHint }),
+    ...omitUndefined({ hint: argumentHint }),
     expand: async (args, { sessionId, signal, notify }) => {
       const prompt: unknown = await call(signal, (either) =>
         run(args, { cwd, sessionId, signal: either, notify }),
@@ -51,7 +51,7 @@ export function extensionCommand(
 
   async function call(signal: AbortSignal, work: (either: AbortSignal) => unknown): Promise<unknown> {
     try {
-      return await inTime(work, { ms: MAX_COMMAND_MS, clock, signal });
+      return await withTimeout(work, { ms: MAX_COMMAND_MS, clock, signal });
     } catch (error) {
       signal.throwIfAborted();
       throw commandError(`failed: ${errorMessage(error)}`);
@@ -59,7 +59,7 @@ export function extensionCommand(
   }
 
   function commandError(what: string): NanoAgentError {
-    return misuse(`The command /${name} of the extension ${extension} ${what}`);
+    return invalidArgument(`The command /${name} of the extension ${extension} ${what}`);
   }
 }
 
@@ -71,7 +71,7 @@ export function skillCommand(skill: Skill, isTrusted: IsTrusted): SessionCommand
     expand: async (args) => {
       const { content, isError } = await loadSkill({ name: skill.name, arguments: args }, [skill], isTrusted);
       const text = textOf(content);
-      if (isError === true) throw misuse(text);
+      if (isError === true) throw invalidArgument(text);
       return text;
     },
   };

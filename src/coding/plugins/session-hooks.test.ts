@@ -19,8 +19,8 @@ function notified(matcher?: string) {
   const hooks = new EventHooks({
     commands: [],
     handlers: [handler],
-    place: () => ({ cwd: "/", env: {} }),
-    facts,
+    surroundings: () => ({ cwd: "/", env: {} }),
+    commonInput: facts,
   });
   const session = new SessionHooks({ hooks, cwd: "/", mode: "default", onNotice: () => undefined, clock });
   return { session, clock, types: () => told.map((input) => input["notification_type"]) };
@@ -28,12 +28,12 @@ function notified(matcher?: string) {
 
 test("a person who does not go on for a minute is told once, and one who does is not", async () => {
   const { session, clock, types } = notified();
-  session.waiting();
+  session.startIdleReminder();
   await clock.advance(59_999);
-  session.during(new AbortController().signal);
+  session.setRunSignal(new AbortController().signal);
   await clock.advance(60_000);
   const before = types();
-  session.waiting();
+  session.startIdleReminder();
   await clock.advance(60_000);
   await clock.advance(600_000);
   await session.end();
@@ -42,7 +42,7 @@ test("a person who does not go on for a minute is told once, and one who does is
 
 test("the end of a session ends the wait for the person", async () => {
   const { session, clock, types } = notified();
-  session.waiting();
+  session.startIdleReminder();
   await session.end();
   await clock.advance(60_000);
   expect([types(), clock.sleeping]).toEqual([[], 0]);

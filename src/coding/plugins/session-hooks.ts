@@ -2,10 +2,10 @@ import { resolve } from "node:path";
 import type { Approver, GateDecision, GateRequest } from "../../core/agent/ports.ts";
 import { type Clock, systemClock } from "../../core/base/async.ts";
 import type { Json, JsonObject } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import { type ToolInput, textOf } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
-import { EventHooks, type HookOccasion } from "../../extensions/command-hooks/event-hooks.ts";
+import { EventHooks, type HookTrigger } from "../../extensions/command-hooks/event-hooks.ts";
 import {
   type HookEvent,
   type HookHandler,
@@ -15,7 +15,7 @@ import {
 import type { ActingArguments, HookedAgent, HookOptions } from "../../hooks/hook.ts";
 import type { Compactor } from "../../memory/context/compactor.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
-import { markedEnvironment } from "../../system/process-watcher.ts";
+import { withCallMarker } from "../../system/process-watcher.ts";
 import type { ShellOptions } from "../../tools/shell/shell-session.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { OpenSession } from "../setup/open-session.ts";
@@ -73,13 +73,13 @@ export class SessionHooks {
   }
 
   /** From now on, `signal` also ends hooks. */
-  during(signal: AbortSignal): void {
+  setRunSignal(signal: AbortSignal): void {
     this.#idle.abort();
     this.#signal = AbortSignal.any([signal, this.#closing.signal]);
   }
 
   /** A run has ended while a person is present: notifies them if they do nothing for a minute. */
-  waiting(): void {
+  startIdleReminder(): void {
     const { hooks, clock } = this.#options;
     if (!hooks.has("Notification")) return;
     this.#idle.abort();
@@ -231,7 +231,7 @@ export class SessionHooks {
     const { decision: said, by = "a hook", updatedBy, updatedInput, reason } = state.verdict;
     const asks = reason ?? `the hook ${by} wants it to be asked about`;
     if (said === "ask" && decision.action === "allow")
-      return { action: "ask", code: "hook_asks", reason: asks, ...defined({ place: decision.place }) };
+      return { action: "ask", code: "hook_asks", reason: asks, ...omitUndefined({ place: decision.place }) };
     // A hook that allowed different arguments has not allowed this call.
     const coversInput = updatedInput === undefined || updatedBy === by;
     if (said === "allow" && coversInput && isWithoutRule(decision))
@@ -239,7 +239,7 @@ export class SessionHooks {
     return decision;
   }
 
-  async #fire(event: HookEvent, occasion: HookOccasion): Promise<HookVerdict> {
+  async #fire(event: HookEvent, occasion: HookTrigger): Promise<HookVerdict> {
     const verdict = await this.#options.hooks.fire(event, { signal: this.#signal, ...occasion });
     for (const problem of verdict.problems) this.#options.onNotice(problem);
     if (verdict.decision === "deny" && NOTHING_TO_BLOCK.has(event))
@@ -304,18 +304,18 @@ export function openSessionHooks(options: OpenHooksOptions): SessionHooks {
   const hooks = new EventHooks({
     commands: read.flatMap(({ hooks: commands }) => commands),
     handlers,
-    place: () => {
+    surroundings: () => {
       watcher?.add(mark);
-      const env = markedEnvironment(defined(shell.env ?? {}), `${mark}.hook`);
+      const env = withCallMarker(omitUndefined(shell.env ?? {}), `${mark}.hook`);
       return {
         cwd,
         watcher,
         env: { ...env, CLAUDE_PROJECT_DIR: project, NANO_AGENT_PROJECT_DIR: project },
       };
     },
-    facts: () => ({
+    commonInput: () => ({
       session_id: opened()?.journal.sessionId ?? "",
-      transcript_path: opened()?.kept?.path ?? "",
+      transcript_path: opened()?.saved?.path ?? "",
       cwd,
       permission_mode: session.mode(),
     }),
@@ -335,7 +335,7 @@ const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit"]);
 /** A call's arguments, with `file_path`, `old_string` and `new_string` as published scripts expect them. */
 export function peerInput({ name, input, cwd }: HookedCall): JsonObject {
   const path = filePath({ name, input, cwd });
-  return { ...(input as JsonObject), ...defined({ file_path: path }), ...editTexts(name, input) };
+  return { ...(input as JsonObject), ...omitUndefined({ file_path: path }), ...editTexts(name, input) };
 }
 
 export function peerResponse(call: HookedCall, { content, isError = false }: ToolResult): Json {
@@ -345,7 +345,7 @@ export function peerResponse(call: HookedCall, { content, isError = false }: Too
     content: text,
     is_error: isError,
     success: !isError,
-    ...defined({ filePath: path }),
+    ...omitUndefined({ filePath: path }),
     ...(call.name === "bash" && { stdout: text }),
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
-import { findProblem, ownSchema } from "../../core/base/check.ts";
+import { findProblem, optionSchema } from "../../core/base/check-options.ts";
 import { errorMessage, invalidConfig } from "../../core/base/errors.ts";
 import { canonicalJson, isRecord, ownValue, safeParse } from "../../core/base/json.ts";
 import { commandParts } from "../../extensions/commands/expand-command.ts";
@@ -292,7 +292,7 @@ function trustFile({ stateFolder }: Pick<UserPaths, "stateFolder">): string {
 
 const VERSION = 1;
 const HASHES = { type: "object", additionalProperties: { type: "string", pattern: "^[0-9a-f]{64}$" } };
-const RECORD = ownSchema({
+const RECORD = optionSchema({
   type: "object",
   properties: { version: { const: VERSION }, folders: { type: "object", additionalProperties: HASHES } },
   required: ["version", "folders"],

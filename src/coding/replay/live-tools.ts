@@ -1,8 +1,8 @@
 import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { errorMessage, misuse } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
+import { errorMessage, invalidArgument } from "../../core/base/errors.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import type { ToolInput } from "../../core/message/message.ts";
 import type { Model } from "../../core/model/model.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
@@ -17,7 +17,7 @@ import { describedTools } from "../setup/builtin-tools.ts";
 export interface LiveTools {
   readonly run: ToolRunner;
   /** Why calls did not run, with counts. */
-  readonly kept: ReadonlyMap<string, number>;
+  readonly skipped: ReadonlyMap<string, number>;
   /** Ends everything the tools started and removes the copy. */
   readonly dispose: () => Promise<void>;
 }
@@ -52,7 +52,7 @@ export async function openLiveTools(options: LiveToolsOptions): Promise<LiveTool
       settings: {
         allowedTools: [...allowedTools, ...allowed],
         extraTools: [],
-        ...defined({ permissions, disallowedTools, sandbox, environment }),
+        ...omitUndefined({ permissions, disallowedTools, sandbox, environment }),
       },
       mcp: { configs: [], strict: true },
       keep: false,
@@ -102,7 +102,7 @@ function liveTools(session: CodingSession, scratch: WorkspaceCopy, known: Readon
     await session.close();
     scratch.remove();
   };
-  return { run, kept, dispose };
+  return { run, skipped: kept, dispose };
 }
 
 const MAX_FILES = 100_000;
@@ -129,7 +129,7 @@ function copyWorkspace(origin: string): WorkspaceCopy {
     return { origin, folder, temporary, remove };
   } catch (error) {
     remove();
-    throw misuse(`${origin} cannot be copied: ${errorMessage(error)}.`, { cause: error });
+    throw invalidArgument(`${origin} cannot be copied: ${errorMessage(error)}.`, { cause: error });
   }
 }
 
@@ -148,7 +148,7 @@ function assertSmallEnough(origin: string): void {
       if (entry.isDirectory()) folders.push(path);
       else if (entry.isFile()) bytes += lstatSync(path).size;
       if (++files <= MAX_FILES && bytes <= MAX_BYTES) continue;
-      throw misuse(
+      throw invalidArgument(
         `${origin} is too large to be copied for a replay: more than ${MAX_FILES} files or ${MAX_BYTES} bytes. Leave --live-tools out, or name a smaller copy with --workspace.`,
       );
     }

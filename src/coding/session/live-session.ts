@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../../core/agent/entries.ts";
-import { misuse } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
+import { invalidArgument } from "../../core/base/errors.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import { createAskTool } from "../../tools/ask-tool.ts";
 import { removeStaleTemporaryFiles } from "../../tools/files/write-atomically.ts";
 import type { Notice } from "../../view/notice.ts";
@@ -10,11 +10,11 @@ import { SHELL_NOTE, sharedText } from "../../view/session-notes.ts";
 import type { SessionView, ViewChange } from "../../view/view.ts";
 import { type HostView, ViewFold } from "../../view/view-fold.ts";
 import type { CodingSession, SessionInfo, SessionRun } from "./coding-session.ts";
-import { Listeners, listenerFailed } from "./notice-board.ts";
 import { createPlanTool } from "./plan-tool.ts";
 import { Runs } from "./runs.ts";
 import type { SessionParts } from "./session-agent.ts";
 import { rewindPoints, sessionInfo, sessionStats } from "./session-info.ts";
+import { Listeners, listenerFailure } from "./session-notices.ts";
 import type { SessionQueue } from "./session-queue.ts";
 
 const loadRewind = () => import("./rewind-session.ts");
@@ -23,7 +23,7 @@ const loadRewind = () => import("./rewind-session.ts");
 export class LiveSession implements CodingSession {
   readonly queue: SessionQueue;
   readonly #parts: SessionParts;
-  readonly #onListenerError = (error: unknown): void => this.#parts.notices.add(listenerFailed(error));
+  readonly #onListenerError = (error: unknown): void => this.#parts.notices.add(listenerFailure(error));
   readonly #events = new Listeners<[event: AgentEvent]>(this.#onListenerError);
   readonly #askTool = createAskTool();
   readonly #planTool = createPlanTool(
@@ -50,14 +50,14 @@ export class LiveSession implements CodingSession {
         return current.recordMode();
       },
       onEvent: (event) => this.#onEvent(event),
-      onChange: () => this.changed(),
+      onChange: () => this.refreshView(),
       onFailure: (outcome) => this.#updateView((fold) => fold.fail(outcome)),
       isBlocked: () => this.#operation !== undefined || this.#closing !== undefined,
     });
     this.queue = this.#runs.queue;
     assertUntil(settings.config.values.until);
     this.#runs.until = settings.config.values.until;
-    this.#endedJobs = composed.builtin.shell.watchJobs(() => this.changed());
+    this.#endedJobs = composed.builtin.shell.watchJobs(() => this.refreshView());
     notices.listen((notice) => this.#updateView((fold) => fold.notice(notice)));
     if (telemetry !== undefined) this.#events.add(telemetry.observe);
   }
@@ -67,7 +67,7 @@ export class LiveSession implements CodingSession {
     const { composed, current, session, notices, questions } = this.#parts;
     await current.resume(notices);
     notices.add(current.notice);
-    composed.hooks?.start(session.goOn() === undefined ? "startup" : "resume");
+    composed.hooks?.start(session.resumeFlags() === undefined ? "startup" : "resume");
     await questions.restore();
     this.queue.restore(session);
     this.#offerQuestions();
@@ -123,27 +123,27 @@ export class LiveSession implements CodingSession {
 
   readonly setModel: CodingSession["setModel"] = async (name) => {
     await this.#open.#parts.current.setModel(name);
-    this.changed();
+    this.refreshView();
   };
   readonly setEffort: CodingSession["setEffort"] = async (effort) => {
     await this.#open.#parts.current.setEffort(effort);
-    this.changed();
+    this.refreshView();
   };
   readonly setMode: CodingSession["setMode"] = async (mode) => {
     await this.#open.#parts.current.setMode(mode);
-    this.changed();
+    this.refreshView();
   };
   readonly setUntil: CodingSession["setUntil"] = (command) => {
     assertUntil(command);
     this.#open.#runs.until = command;
-    this.changed();
+    this.refreshView();
   };
 
   readonly compact: CodingSession["compact"] = (instructions) =>
     this.#exclusively("compact()", () =>
       this.#parts.current.agent.compact({
         onEvent: (event) => this.#onEvent(event),
-        ...defined({ instructions }),
+        ...omitUndefined({ instructions }),
       }),
     );
   readonly previewCompaction: CodingSession["previewCompaction"] = () =>
@@ -190,8 +190,8 @@ export class LiveSession implements CodingSession {
     this.#parts.composed.killNow();
     this.#runs.abandon();
     this.#closing ??= Promise.resolve();
-    this.#parts.session.kept?.release();
-    this.changed();
+    this.#parts.session.saved?.release();
+    this.refreshView();
   }
 
   close(): Promise<void> {
@@ -202,18 +202,18 @@ export class LiveSession implements CodingSession {
     return this.close();
   }
 
-  changed(): void {
+  refreshView(): void {
     this.#updateView((fold) => fold.host(this.#hostView()));
   }
 
   /** A restored question was answered. */
-  answered(): void {
+  resumeAnswered(): void {
     this.#runs.resumeAnswered();
   }
 
   /** Returns this session; throws once it is closed. */
   get #open(): this {
-    if (this.#closing !== undefined) throw misuse("The session is closed: open it again.");
+    if (this.#closing !== undefined) throw invalidArgument("The session is closed: open it again.");
     return this;
   }
 
@@ -250,12 +250,12 @@ export class LiveSession implements CodingSession {
   async #exclusively<T>(what: string, work: () => Promise<T>): Promise<T> {
     this.#assertIdle(what);
     this.#operation = what;
-    this.changed();
+    this.refreshView();
     try {
       return await work();
     } finally {
       this.#operation = undefined;
-      this.changed();
+      this.refreshView();
       this.#runs.sendWaiting();
     }
   }
@@ -286,7 +286,7 @@ export class LiveSession implements CodingSession {
     const fold = new ViewFold(this.#hostView());
     for (const entry of this.#parts.session.journal.entries()) fold.apply(entry);
     fold.endJobs(this.#openedAt);
-    if (this.#state === "idle") fold.leaveRun();
+    if (this.#state === "idle") fold.endAbandonedRun();
     for (const notice of notices) fold.notice(notice);
     fold.take();
     return fold;
@@ -326,9 +326,9 @@ export class LiveSession implements CodingSession {
   #assertIdle(what: string): void {
     const { isRunning } = this.#open.#runs;
     if (this.#operation !== undefined)
-      throw misuse(`${what} while ${this.#operation} is still running: wait for it.`);
+      throw invalidArgument(`${what} while ${this.#operation} is still running: wait for it.`);
     if (!isRunning) return;
-    throw misuse(
+    throw invalidArgument(
       `${what} while a run is in progress: steer() it, put the message into the queue, or stop() it first.`,
     );
   }
@@ -340,8 +340,8 @@ export class LiveSession implements CodingSession {
     await composed.hooks?.end();
     await Promise.all([composed.dispose(), this.#cleanup]);
     await telemetry?.flush();
-    await session.kept?.close();
-    this.changed();
+    await session.saved?.close();
+    this.refreshView();
   }
 }
 
@@ -352,7 +352,7 @@ async function removeHalfWrittenFiles(cwd: string): Promise<void> {
 
 function assertUntil(command: string | undefined): void {
   if (command === undefined || (typeof command === "string" && command.trim() !== "")) return;
-  throw misuse(
+  throw invalidArgument(
     `until is ${JSON.stringify(command)}: pass a shell command, such as "npm test", or leave it out.`,
   );
 }

@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
-import { elicitAt } from "./pending-questions.ts";
+import { createElicit } from "./pending-questions.ts";
 
 const NEVER = new AbortController().signal;
 
 test("a page that a server wants opened is named by the host a browser would ask, and is one of the web", async () => {
   const asked: string[] = [];
-  const questions: Parameters<typeof elicitAt>[0] = {
+  const questions: Parameters<typeof createElicit>[0] = {
     takesValues: true,
     askValue: async ({ reason }) => {
       asked.push(reason);
       return "opened";
     },
   };
-  const elicit = elicitAt(questions, async () => undefined);
+  const elicit = createElicit(questions, async () => undefined);
   const urls = [
     "https://example.com/login?a=1",
     "https://g\u0456thub.com/login",

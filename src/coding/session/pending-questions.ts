@@ -3,11 +3,11 @@ import { resolve } from "node:path";
 import type { ApprovalRequestEntry, JournalEntry } from "../../core/agent/entries.ts";
 import type { ApprovalAnswer, Approvals } from "../../core/agent/ports.ts";
 import { SessionState } from "../../core/agent/state.ts";
-import { check, FUNCTION } from "../../core/base/check.ts";
+import { check, FUNCTION_SCHEMA } from "../../core/base/check-options.ts";
 import { compileSchema } from "../../core/base/compile-schema.ts";
-import { type Json, misuse, NanoAgentError } from "../../core/base/errors.ts";
+import { invalidArgument, type Json, NanoAgentError } from "../../core/base/errors.ts";
 import { createIds } from "../../core/base/ids.ts";
-import { defined, isRecord } from "../../core/base/json.ts";
+import { isRecord, omitUndefined } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ToolInput, ToolUseBlock } from "../../core/message/message.ts";
 import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
@@ -15,7 +15,7 @@ import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../perm
 import { isFileTool } from "../../permission/rule.ts";
 import type { SessionContent } from "../../session/read-session.ts";
 import { ASK_TOOL, type AskedQuestion, askForm } from "../../tools/ask-tool.ts";
-import type { AgreedChanges, FileContent, FilePort, FileState } from "../../tools/files/file-state.ts";
+import type { ApprovedChanges, FileContent, FilePort, FileState } from "../../tools/files/file-state.ts";
 import { resolvePath } from "../../tools/resolve-path.ts";
 import type {
   NewQuestion,
@@ -26,13 +26,13 @@ import type {
   QuestionScope,
 } from "../../view/question.ts";
 import { PLAN_TOOL } from "../../view/question-kind.ts";
-import { fittedTo } from "../../view/value-form.ts";
+import { fitValue } from "../../view/value-form.ts";
 import type { UserPaths } from "../settings/paths.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { OpenSession } from "../setup/open-session.ts";
-import type { NoticeBoard } from "./notice-board.ts";
+import type { ChangePreview, PreviewedCall } from "./change-preview.ts";
 import type { PlanDecision } from "./plan-tool.ts";
-import type { QuestionedCall, ShownChange } from "./question-diff.ts";
+import type { SessionNotices } from "./session-notices.ts";
 
 interface ValueQuestion {
   readonly question: Pick<Question, "type" | "reason" | "choices" | "schema" | "options">;
@@ -82,7 +82,7 @@ interface QuestionHost {
   readonly read: FileState;
   /** Stores a question so that another process finds it; undefined until the session is open. */
   readonly session: () => OpenSession | undefined;
-  readonly notices: NoticeBoard;
+  readonly notices: SessionNotices;
   readonly onChange: () => void;
   readonly onAnswer: () => void;
 }
@@ -104,7 +104,7 @@ interface ShownFile {
 }
 
 /** A session's open questions, also of earlier processes. A listener that fails refuses its question. */
-export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
+export class PendingQuestions implements ApprovalPrompt, ApprovedChanges {
   readonly #host: QuestionHost;
   readonly #ids = createIds();
   /** Each listener, with whether it can also answer with a value. */
@@ -133,7 +133,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   }
 
   onQuestion(listener: QuestionListener, { values = true }: QuestionScope = {}): () => void {
-    check(listener, FUNCTION, "The listener");
+    check(listener, FUNCTION_SCHEMA, "The listener");
     const own: QuestionListener = (question, signal) => listener(question, signal);
     this.#listeners.set(own, values);
     return () => {
@@ -144,7 +144,9 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   answer(id: string, reply: QuestionReply): void {
     const open = this.#open.find(({ question }) => question.id === id);
     if (open === undefined)
-      throw misuse(`No question ${JSON.stringify(id)} is open: it was answered, or nobody waits any more.`);
+      throw invalidArgument(
+        `No question ${JSON.stringify(id)} is open: it was answered, or nobody waits any more.`,
+      );
     assertOffered(open.question, reply);
     const given = "value" in reply ? { value: fitReply(open.question, reply.value) } : reply;
     this.#remove(id);
@@ -173,7 +175,11 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     }
   }
 
-  #answerRestored(entry: ApprovalRequestEntry, change: ShownChange | undefined, reply: QuestionReply): void {
+  #answerRestored(
+    entry: ApprovalRequestEntry,
+    change: ChangePreview | undefined,
+    reply: QuestionReply,
+  ): void {
     const { id: question, callId, content: before } = entry;
     const content = before ?? contentOf(change);
     const answer = answerOf(entry, reply);
@@ -209,11 +215,11 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
 
   async ask(approval: ApprovalQuestion): Promise<ApprovalReply> {
     const { tool, input, callId, place, signal } = approval;
-    if (!this.isAttended) throw misuse("there is nobody to ask");
+    if (!this.isAttended) throw invalidArgument("there is nobody to ask");
     const value = valueQuestion(tool, input);
     const how = { signal, place, known: this.#filesReadBefore(approval) };
     const change = value === undefined ? await this.#changeOf(tool, input, how) : undefined;
-    if (change?.fails !== undefined) return { choice: "fails", error: change.fails };
+    if (change?.error !== undefined) return { choice: "fails", error: change.error };
     const content = contentOf(change);
     const call = { ...approval, id: await this.#record(approval, content), time: Date.now() };
     const question = callQuestion(call, change, choicesOf(approval), this.#host.settings);
@@ -224,7 +230,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     }
     if (!("choice" in reply)) return { choice: "no" };
     const { choice, reason } = reply;
-    if (choice === "no" || choice === "stop") return { choice, ...defined({ reason }) };
+    if (choice === "no" || choice === "stop") return { choice, ...omitUndefined({ reason }) };
     if (content !== undefined) this.#agreedFiles.set(callId, { content, isCarried: false });
     return { choice };
   }
@@ -233,7 +239,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
    * The files the conversation has read. Undefined for a nested call, and if an earlier call of the answer
    * may still read or change the file: all calls are asked about before one runs.
    */
-  #filesReadBefore({ callId, parentCallId, place }: ApprovalQuestion): QuestionedCall["known"] {
+  #filesReadBefore({ callId, parentCallId, place }: ApprovalQuestion): PreviewedCall["known"] {
     const { settings, read, session } = this.#host;
     const transcriptId = session()?.journal.sessionId;
     if (transcriptId === undefined || parentCallId !== undefined) return undefined;
@@ -247,23 +253,23 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     return earlier.every(isElsewhere) ? { state: read, transcriptId } : undefined;
   }
 
-  isAsShown(callId: string, content: FileContent): boolean {
+  isApprovedContent(callId: string, content: FileContent): boolean {
     const shown = this.#agreedFiles.get(callId);
     this.#agreedFiles.delete(callId);
     return shown === undefined || shown.content === digestOf(content);
   }
 
-  isCarried(callId: string): boolean {
+  wasAskedEarlier(callId: string): boolean {
     return this.#agreedFiles.get(callId)?.isCarried === true;
   }
 
   async #changeOf(
     tool: string,
     input: ToolInput,
-    how: Pick<QuestionedCall, "known" | "place"> & { readonly signal?: AbortSignal } = {},
-  ): Promise<ShownChange | undefined> {
+    how: Pick<PreviewedCall, "known" | "place"> & { readonly signal?: AbortSignal } = {},
+  ): Promise<ChangePreview | undefined> {
     const { settings, files } = this.#host;
-    const { questionDiff } = await import("./question-diff.ts");
+    const { previewChange: questionDiff } = await import("./change-preview.ts");
     return questionDiff({ signal: new AbortController().signal, ...how, tool, input, settings, files });
   }
 
@@ -294,7 +300,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     const isRead =
       shownContent === NO_FILE || read.recall(journal.sessionId, place ?? "")?.sha256 === shownContent;
     const content = isRead ? shownContent : undefined;
-    const more = defined({ code, part, suggestion: rule, cwd: cwd || undefined, place, content });
+    const more = omitUndefined({ code, part, suggestion: rule, cwd: cwd || undefined, place, content });
     const question = { callId, name, input, reason, ...more };
     return (await journal.append({ type: "approval_request", ...question })).id;
   }
@@ -348,14 +354,14 @@ function choicesOf({ rule, offersEdits }: ApprovalQuestion): readonly OfferedCho
 }
 
 function assertOffered({ type, choices, options }: Question, reply: QuestionReply): void {
-  if (!isRecord(reply)) throw misuse("An answer is { choice } or { value }.");
+  if (!isRecord(reply)) throw invalidArgument("An answer is { choice } or { value }.");
   if ("value" in reply) {
     if (type === "permission")
-      throw misuse(
+      throw invalidArgument(
         `A question about a call takes a choice: ${choices.map(({ choice }) => choice).join(", ")}.`,
       );
     if (options !== undefined && !options.some(({ value }) => value === reply.value))
-      throw misuse(
+      throw invalidArgument(
         `${JSON.stringify(reply.value)} is not one of ${options.map(({ value }) => value).join(", ")}.`,
       );
     return;
@@ -364,21 +370,21 @@ function assertOffered({ type, choices, options }: Question, reply: QuestionRepl
   if (type !== "permission" && (choice === "no" || choice === "stop")) return;
   const offered = choices.find((each) => each.choice === choice);
   if (offered === undefined)
-    throw misuse(
+    throw invalidArgument(
       `${JSON.stringify(choice)} is not offered. Choose one of ${choices.map((each) => each.choice).join(", ")}.`,
     );
   if (rule !== undefined && rule !== offered.rule)
-    throw misuse(`The question offers ${offered.rule ?? "no rule"} for ${choice}, not ${rule}.`);
+    throw invalidArgument(`The question offers ${offered.rule ?? "no rule"} for ${choice}, not ${rule}.`);
 }
 
 function fitReply({ schema }: Question, value: Json): Json {
-  const fitted = schema === undefined ? { value } : fittedTo(schema, value);
-  if ("fault" in fitted) throw misuse(`The value does not fit what was asked for: ${fitted.fault}.`);
+  const fitted = schema === undefined ? { value } : fitValue(schema, value);
+  if ("fault" in fitted) throw invalidArgument(`The value does not fit what was asked for: ${fitted.fault}.`);
   return fitted.value;
 }
 
 /** Asks the person for an MCP server. Declines without a listener, and for URLs that are not http(s). */
-export function elicitAt(
+export function createElicit(
   questions: Pick<PendingQuestions, "takesValues" | "askValue">,
   onAsk: (message: string) => Promise<void>,
 ): Elicit {
@@ -424,7 +430,7 @@ export async function openQuestions(
   paths: UserPaths,
 ): Promise<readonly Question[]> {
   const settings = { cwd: header?.cwd ?? "", paths };
-  const { questionDiff } = await import("./question-diff.ts");
+  const { previewChange: questionDiff } = await import("./change-preview.ts");
   const signal = new AbortController().signal;
   return Promise.all(
     openApprovals(entries).map(async (request) => {
@@ -446,7 +452,7 @@ function openApprovals(entries: Iterable<JournalEntry>): readonly ApprovalReques
 /** The question of an earlier process: the rules it offered ended with that process. */
 function restoredQuestion(
   request: ApprovalRequestEntry,
-  change: ShownChange | undefined,
+  change: ChangePreview | undefined,
   settings: Pick<Settings, "cwd" | "paths">,
 ): Question {
   const choices: readonly OfferedChoice[] = [{ choice: "once" }, ...CHOICES];
@@ -462,12 +468,12 @@ type AskedCall = Pick<Question, "id" | "time" | "reason" | "agent" | "runs" | "o
 /** Its reason is empty if the mode asks about every call of its kind. */
 function callQuestion(
   asked: AskedCall,
-  change: ShownChange | undefined,
+  change: ChangePreview | undefined,
   choices: readonly OfferedChoice[],
   settings: Pick<Settings, "cwd" | "paths">,
 ): Question {
   const { id, time, callId, tool, input, agent, runs, outside, code, content, reason } = asked;
-  const call = { id, time, callId, tool, input, ...defined({ agent }) };
+  const call = { id, time, callId, tool, input, ...omitUndefined({ agent }) };
   const value = valueQuestion(tool, input);
   if (value !== undefined) return { ...value.question, ...call };
   const now = contentOf(change);
@@ -479,7 +485,7 @@ function callQuestion(
     ...call,
     type: "permission",
     reason: sentences.filter((each) => each !== undefined).join(" "),
-    ...defined({ runs, outside, diff: isChanged ? undefined : change?.diff }),
+    ...omitUndefined({ runs, outside, diff: isChanged ? undefined : change?.diff }),
     choices,
   };
 }
@@ -499,7 +505,7 @@ function linkOf(
 }
 
 /** The digest of the file a change was based on; `undefined` if it cannot be read. */
-function contentOf(change: ShownChange | undefined): string | undefined {
+function contentOf(change: ChangePreview | undefined): string | undefined {
   return change?.file && digestOf(change.file.content);
 }
 

@@ -1,26 +1,26 @@
 import { isAbsolute } from "node:path";
-import { checkOptions, findProblem, objectOf } from "../../core/base/check.ts";
-import { invalidConfig, misuse } from "../../core/base/errors.ts";
+import { checkOptions, findProblem, objectSchema } from "../../core/base/check-options.ts";
+import { invalidArgument, invalidConfig } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import type { Redaction } from "../../core/base/text.ts";
 import { assertTool } from "../../core/tool/tool.ts";
 import { hasRepairs } from "../../session/repair-report.ts";
 import { readEnvironment } from "../../system/env.ts";
 import { FileState } from "../../tools/files/file-state.ts";
-import { about, type OnNotice } from "../../view/notice.ts";
+import { type OnNotice, warnAbout } from "../../view/notice.ts";
 import { currentFolder, existingFolder } from "../settings/paths.ts";
 import { SETTINGS_SCHEMA } from "../settings/setting-table.ts";
 import { loadSettings, type Settings } from "../settings/settings.ts";
-import { isAroundHome } from "../setup/checkpoints.ts";
+import { containsHome } from "../setup/checkpoints.ts";
 import { type Composition, compose } from "../setup/compose.ts";
 import { redactionFor } from "../setup/confine.ts";
 import { findSession, type OpenSession } from "../setup/open-session.ts";
 import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
 import { LiveSession } from "./live-session.ts";
-import { NoticeBoard } from "./notice-board.ts";
-import { elicitAt, PendingQuestions } from "./pending-questions.ts";
+import { createElicit, PendingQuestions } from "./pending-questions.ts";
 import { type CopyOptions, SessionAgent } from "./session-agent.ts";
+import { SessionNotices } from "./session-notices.ts";
 
 /** A coding session whose settings are read but which is not open yet. */
 export interface PreparedSession {
@@ -46,13 +46,13 @@ export async function prepareCodingSession(options: CopyOptions): Promise<Prepar
     flags: {
       ...options.settings,
       ...(typeof model === "string" && { model }),
-      ...defined({ permissionMode }),
+      ...omitUndefined({ permissionMode }),
     },
   });
   const redact = redactionFor(environment, settings.config.values);
-  const notices = new NoticeBoard(redact, options.onNotice);
+  const notices = new SessionNotices(redact, options.onNotice);
   for (const message of settings.config.notices) notices.add({ level: "warning", code: "setting", message });
-  if (isAroundHome(settings)) notices.add({ level: "warning", code: "wide_folder", folder: settings.cwd });
+  if (containsHome(settings)) notices.add({ level: "warning", code: "wide_folder", folder: settings.cwd });
   const opening: OpeningState = { sessionId: options.sessionId ?? newUuid() };
   return {
     settings,
@@ -65,12 +65,12 @@ export async function prepareCodingSession(options: CopyOptions): Promise<Prepar
         return await openSession(options, settings, notices, opening);
       } catch (error) {
         // The reason it could not be opened matters, not an error while releasing it.
-        await opening.session?.kept?.close().catch(() => undefined);
+        await opening.session?.saved?.close().catch(() => undefined);
         throw error;
       }
     },
     killNow: () => {
-      if (opening.live === undefined) opening.session?.kept?.release();
+      if (opening.live === undefined) opening.session?.saved?.release();
       else opening.live.killNow();
     },
   };
@@ -87,13 +87,13 @@ interface OpeningState {
 async function openSession(
   options: CopyOptions,
   settings: Settings,
-  notices: NoticeBoard,
+  notices: SessionNotices,
   opening: OpeningState,
 ): Promise<CodingSession> {
   const { keep = true, remembers = keep, ports, model, elicit } = options;
   const { paths, cwd } = settings;
   const onNotice: OnNotice = (notice) => notices.add(notice);
-  if (!keep && options.resume !== undefined) throw misuse(UNSAVED_RESUME);
+  if (!keep && options.resume !== undefined) throw invalidArgument(UNSAVED_RESUME);
   const foundSession = findSession(options, paths, cwd, opening.sessionId);
   opening.sessionId = foundSession.sessionId;
   const state = new FileState();
@@ -103,8 +103,8 @@ async function openSession(
     read: state,
     session: () => opening.session,
     notices,
-    onChange: () => opening.live?.changed(),
-    onAnswer: () => opening.live?.answered(),
+    onChange: () => opening.live?.refreshView(),
+    onAnswer: () => opening.live?.resumeAnswered(),
   });
   const composed = await compose({
     ...options,
@@ -113,7 +113,7 @@ async function openSession(
     model: typeof model === "object" ? model : undefined,
     elicit:
       elicit ??
-      elicitAt(questions, async (asked) => opening.composed?.hooks?.notify("elicitation_dialog", asked)),
+      createElicit(questions, async (asked) => opening.composed?.hooks?.notify("elicitation_dialog", asked)),
     openSession: async () => (opening.session = await foundSession.open()),
     opened: () => opening.session,
     approval: questions,
@@ -128,7 +128,7 @@ async function openSession(
     openTelemetry &&
     (await (
       await import("../setup/open-telemetry.ts")
-    ).loadTelemetry(openTelemetry, about("setting", onNotice)));
+    ).loadTelemetry(openTelemetry, warnAbout("setting", onNotice)));
   const current = new SessionAgent(composed);
   const parts = { options, settings, composed, current, session, questions, notices, telemetry };
   opening.live = new LiveSession({ ...parts, reopen: createCodingSession });
@@ -140,7 +140,7 @@ async function openSession(
 const UNSAVED_RESUME =
   "A session that is not kept cannot resume one that is. Leave out keep: false or resume.";
 
-function reportFindings({ trust }: Settings, { kept }: OpenSession, onNotice: OnNotice): void {
+function reportFindings({ trust }: Settings, { saved: kept }: OpenSession, onNotice: OnNotice): void {
   const { folder, leftOut: items } = trust;
   if (items.length > 0) onNotice({ level: "warning", code: "untrusted", folder, items });
   if (kept === undefined || !hasRepairs(kept.repairs)) return;
@@ -162,9 +162,9 @@ function assertSessionOptions(options: CopyOptions): void {
   checkOptions(options, OPTIONS);
   const { keepIn, permissionMode, tools = [] } = options;
   if (keepIn !== undefined && !isAbsolute(keepIn))
-    throw misuse(`keepIn is ${JSON.stringify(keepIn)}; it must be an absolute path.`);
+    throw invalidArgument(`keepIn is ${JSON.stringify(keepIn)}; it must be an absolute path.`);
   for (const tool of tools) assertTool(tool);
-  const settings = { ...options.settings, ...defined({ permissionMode }) };
+  const settings = { ...options.settings, ...omitUndefined({ permissionMode }) };
   const problem = findProblem(settings, SETTINGS_SCHEMA, "settings");
   if (problem !== undefined) throw invalidConfig(`settings: ${problem.message}`);
 }
@@ -172,7 +172,7 @@ function assertSessionOptions(options: CopyOptions): void {
 const FUNCTION = { "x-function": true } as const;
 const OBJECT = { type: "object" } as const;
 const SWITCH = { type: "boolean" } as const;
-const OPTIONS = objectOf<CopyOptions>({
+const OPTIONS = objectSchema<CopyOptions>({
   cwd: { type: "string", minLength: 1 },
   addDirs: { type: "array", items: { type: "string", minLength: 1 } },
   environment: OBJECT,

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { misuse } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
+import { invalidArgument } from "../../core/base/errors.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import { entryBefore } from "../../journal/steps.ts";
 import { type RollbackPlace, redo, undo } from "../../session/undo/rollback.ts";
 import { rollbackPlace } from "../../session/undo/session-checkpoints.ts";
@@ -24,7 +24,7 @@ export async function rewindSession(
   const { session } = parts;
   const point = rewindPoints(session.journal.entries()).find((each) => each.entryId === entryId);
   if (point === undefined)
-    throw misuse(
+    throw invalidArgument(
       `${JSON.stringify(entryId)} is not a message of the user in this conversation. rewindPoints() lists them.`,
     );
   const { run, turn, text } = point;
@@ -34,7 +34,7 @@ export async function rewindSession(
     if (report.status === "refused") return { status: "refused", text, files: report };
   }
   if (conversation) await session.rewindTo(entryId);
-  return { status: "done", text, ...defined({ files: report }) };
+  return { status: "done", text, ...omitUndefined({ files: report }) };
 }
 
 export async function undoFiles(
@@ -46,7 +46,7 @@ export async function undoFiles(
   return await undo(target, {
     paths: paths.map((path) => resolve(cwd, path)),
     force,
-    ...defined({ to: to && { run: to.run, turn: to.turn ?? 0 } }),
+    ...omitUndefined({ to: to && { run: to.run, turn: to.turn ?? 0 } }),
   });
 }
 
@@ -61,7 +61,9 @@ export async function redoFiles(
 async function rollbackTarget({ settings, composed, session }: SessionParts): Promise<RollbackPlace> {
   const { checkpoints } = composed;
   if (checkpoints === undefined)
-    throw misuse("Nothing is kept for undo: it is switched off, or the session is not kept on the disk.");
+    throw invalidArgument(
+      "Nothing is kept for undo: it is switched off, or the session is not kept on the disk.",
+    );
   // Only one of the two may track the workspace at a time.
   await checkpoints.close();
   return rollbackPlace({
@@ -79,10 +81,10 @@ export async function forkSession(
   const { resume: _resume, sessionId: _sessionId, ...same } = options;
   const id = current.agent.sessionId;
   const own = { ...same, permissionMode: current.mode };
-  if (session.kept !== undefined)
+  if (session.saved !== undefined)
     return reopen({
       ...own,
-      resume: { id, fork: true, ...defined({ at: entryId }) },
+      resume: { id, fork: true, ...omitUndefined({ at: entryId }) },
     });
   const entries = [...session.journal.entries()];
   const before = entryId === undefined ? entries.at(-1)?.id : entryBefore(entries, entryId);

@@ -2,9 +2,9 @@ import type { RunOptions } from "../../agent/options.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
 import type { Approvals } from "../../core/agent/ports.ts";
 import type { RunResult } from "../../core/agent/result.ts";
-import { misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { invalidArgument, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import { EventStream } from "../../core/base/event-stream.ts";
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import type { Input } from "../../core/message/input.ts";
 import type { ToolInput } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
@@ -18,13 +18,13 @@ import {
   outcomeOf,
   RunTally,
   refusedOutcome,
-  unheldOutcome,
+  untilFailedOutcome,
 } from "../../view/outcome.ts";
-import { withGoneFolder } from "../settings/paths.ts";
+import { explainRemovedFolder } from "../settings/paths.ts";
 import { parseDuration } from "../settings/setting.ts";
 import type { Composition } from "../setup/compose.ts";
 import type { SendOptions, SessionRun } from "./coding-session.ts";
-import { commandIn, type PreparedMessage, prepareMessage } from "./intake.ts";
+import { commandIn, type PreparedMessage, prepareMessage } from "./prepare-message.ts";
 import type { SessionParts } from "./session-agent.ts";
 import { SessionQueue } from "./session-queue.ts";
 
@@ -104,7 +104,7 @@ class LiveRun {
 
   #iterate(): AsyncIterator<AgentEvent> {
     if (this.#stream !== undefined)
-      throw misuse("The events of this run have been read already. Use onEvent to listen twice.");
+      throw invalidArgument("The events of this run have been read already. Use onEvent to listen twice.");
     const stream = new EventStream<AgentEvent>({
       onCancel: async () => {
         this.abort(new NanoAgentError("aborted", "The reader of the stream stopped reading."));
@@ -186,7 +186,7 @@ export class Runs {
     this.queue = new SessionQueue({
       agent: () => parts.current.agent,
       hooks: parts.composed.hooks,
-      isKept: parts.session.kept !== undefined,
+      isSaved: parts.session.saved !== undefined,
       isCommand: (text) => commandIn(text, parts.composed.commands()) !== undefined,
       runSignal: () => this.#run?.signal,
       start: (input) => {
@@ -289,7 +289,7 @@ export class Runs {
     let isStored = false;
     onChange();
     try {
-      parts.composed.hooks?.during(run.signal);
+      parts.composed.hooks?.setRunSignal(run.signal);
       await beforeRun();
       // Resuming a run of an earlier process: its earlier changes and checks count.
       if (input === undefined && this.#isFirst)
@@ -309,7 +309,7 @@ export class Runs {
       const approver = this.#approver;
       const onEnd = (release: () => void | Promise<void>): number => releases.push(release);
       const prepared = await prepareMessage(input, { parts, ...observed, approver, onEnd });
-      const runOptions = { ...observed, ...approver, ...defined({ schema, approvals }) };
+      const runOptions = { ...observed, ...approver, ...omitUndefined({ schema, approvals }) };
       const outcomeFor = await this.#runUntilAccepted(prepared, runOptions, until);
       for (const release of releases.splice(0)) await release();
       const outcome = outcomeFor(run.facts);
@@ -318,7 +318,7 @@ export class Runs {
       this.#end(run, () => run.settle(outcome));
     } catch (error) {
       for (const release of releases) await release();
-      const failure = toNanoAgentError(withGoneFolder(error), "internal");
+      const failure = toNanoAgentError(explainRemovedFolder(error), "internal");
       if (approvals !== undefined) await parts.questions.restore();
       this.#end(run, () => run.fail(failure));
     }
@@ -332,10 +332,10 @@ export class Runs {
     else {
       this.queue.holdAll();
       const isHandled = isStored || (exitCode !== EXIT.session && stopReason !== "aborted");
-      if (isQueued === true && input !== undefined && !isHandled) this.queue.putBack(input);
+      if (isQueued === true && input !== undefined && !isHandled) this.queue.requeue(input);
     }
     const { composed, questions } = this.#parts;
-    if (!this.isRunning && questions.isAttended) composed.hooks?.waiting();
+    if (!this.isRunning && questions.isAttended) composed.hooks?.startIdleReminder();
   }
 
   /** Ends the run before delivering its outcome, so that a caller awaiting it can send the next message. */
@@ -381,22 +381,23 @@ export class Runs {
       resume,
     );
     if (until === undefined || !hasAnswered(first)) return (facts) => outcomeOf(first, facts);
-    const { holdUntil } = await import("./hold-until.ts");
+    const { enforceUntil: holdUntil } = await import("./enforce-until.ts");
     const { signal, onEvent } = options;
-    const { result, wrong } = await holdUntil(first, {
+    const { result, failure: wrong } = await holdUntil(first, {
       command: until,
-      most,
+      maxRounds: most,
       deadline,
       agent,
       signal,
       onEvent,
       hasAnswered,
-      goOn: async (reason, limit) => {
+      resume: async (reason, limit) => {
         const next = await resume(reason, limit);
         return next && this.#applyStopHooks(next, { signal: limit }, resume);
       },
     });
-    return (facts) => (wrong === undefined ? outcomeOf(result, facts) : unheldOutcome(result, wrong, facts));
+    return (facts) =>
+      wrong === undefined ? outcomeOf(result, facts) : untilFailedOutcome(result, wrong, facts);
   }
 
   async #applyStopHooks(
@@ -421,7 +422,7 @@ export class Runs {
   #continueCommand(): string | undefined {
     const { options, session } = this.#parts;
     const { goOnCommand = (words: string) => `nano-agent -p ${words} "…"` } = options;
-    const words = session.goOn();
+    const words = session.resumeFlags();
     return words === undefined ? undefined : goOnCommand(words);
   }
 }

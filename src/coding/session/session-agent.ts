@@ -1,7 +1,7 @@
 import type { Agent } from "../../agent/agent.ts";
 import type { JournalEntry } from "../../core/agent/entries.ts";
-import { errorMessage, misuse } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
+import { errorMessage, invalidArgument } from "../../core/base/errors.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import { EFFORTS, type Effort, type Model } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import { assertPermissionMode, type PermissionMode } from "../../permission/permission-mode.ts";
@@ -13,8 +13,8 @@ import type { ChosenModel, Composition } from "../setup/compose.ts";
 import type { OpenSession } from "../setup/open-session.ts";
 import type { Telemetry } from "../setup/open-telemetry.ts";
 import type { CodingSession, CodingSessionOptions, ModelView } from "./coding-session.ts";
-import type { NoticeBoard } from "./notice-board.ts";
 import type { PendingQuestions } from "./pending-questions.ts";
+import type { SessionNotices } from "./session-notices.ts";
 
 interface SessionModel extends Omit<ChosenModel, "source"> {
   readonly source?: string;
@@ -52,12 +52,12 @@ export class SessionAgent {
 
   get view(): ModelView {
     const { model, why, source } = this.#chosen;
-    return { name: this.name, why, ...defined({ source, windowTokens: model.info?.contextWindow }) };
+    return { name: this.name, why, ...omitUndefined({ source, windowTokens: model.info?.contextWindow }) };
   }
 
   get notice(): Notice {
     const { why, source } = this.#chosen;
-    return { level: "info", code: "model_chosen", model: this.name, why, ...defined({ source }) };
+    return { level: "info", code: "model_chosen", model: this.name, why, ...omitUndefined({ source }) };
   }
 
   get #choice(): { readonly model: Model; readonly effort: Effort | undefined } {
@@ -66,7 +66,7 @@ export class SessionAgent {
   }
 
   /** Restores the session's last chosen model, unless another one is requested. */
-  async resume(notices: NoticeBoard): Promise<void> {
+  async resume(notices: SessionNotices): Promise<void> {
     const { session, openModel } = this.#composed;
     const change = this.#chosen.why === "flag" ? undefined : session.newestOf("model_change");
     if (change === undefined || change.model === this.name) return;
@@ -123,7 +123,7 @@ export class SessionAgent {
   }
 
   /** Changes the model for one message; resolves to a function that restores the previous one. */
-  async setModelForNow(name: string): Promise<() => Promise<void>> {
+  async setTemporaryModel(name: string): Promise<() => Promise<void>> {
     const [before, { model, effort }] = [this.#chosen, this.#choice];
     await this.setModel(name);
     return async () => {
@@ -134,7 +134,7 @@ export class SessionAgent {
 
   async setEffort(effort: Effort | undefined): Promise<void> {
     if (effort !== undefined && !EFFORTS.includes(effort))
-      throw misuse(`${JSON.stringify(effort)} is not an effort. Use one of ${EFFORTS.join(", ")}.`);
+      throw invalidArgument(`${JSON.stringify(effort)} is not an effort. Use one of ${EFFORTS.join(", ")}.`);
     const { isNamed, effort: named } = this.#chosen;
     const hasEffortInName = isNamed && named !== undefined;
     const model = hasEffortInName ? await this.#composed.openModel(this.name) : this.#chosen.model;
@@ -150,7 +150,7 @@ export interface SessionParts {
   readonly current: SessionAgent;
   readonly session: OpenSession;
   readonly questions: PendingQuestions;
-  readonly notices: NoticeBoard;
+  readonly notices: SessionNotices;
   readonly telemetry: Telemetry | undefined;
   readonly reopen: (options: CopyOptions) => Promise<CodingSession>;
 }

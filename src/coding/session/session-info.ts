@@ -1,8 +1,8 @@
 import type { FileChange, JournalEntry } from "../../core/agent/entries.ts";
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import { type Message, textOf } from "../../core/message/message.ts";
 import { estimateTokens, InputEstimates } from "../../core/model/estimate.ts";
-import { isOffered } from "../../core/tool/tool.ts";
+import { isVisible } from "../../core/tool/tool.ts";
 import { sessionUsage } from "../../journal/session-usage.ts";
 import { checkpointHistory, stepsFrom, type TurnPlace } from "../../session/undo/checkpoint-history.ts";
 import { parseUntilNote } from "../../view/session-notes.ts";
@@ -14,18 +14,23 @@ export function sessionInfo({ composed, current, session, settings }: SessionPar
   return {
     cwd: settings.cwd,
     model,
-    ...defined({ effort, mcp: composed.mcp?.hub, path: session.kept?.path, goOn: session.goOn() }),
+    ...omitUndefined({
+      effort,
+      mcp: composed.mcp?.hub,
+      path: session.saved?.path,
+      goOn: session.resumeFlags(),
+    }),
     mode,
     tools: agent.tools
       .list()
-      .filter(isOffered)
+      .filter(isVisible)
       .map(({ name }) => name),
     agents: composed.extensions.agents,
     skills: composed.extensions.skills,
     instructions: composed.instructions.map(({ path }) => path),
     commands: composed
       .commands()
-      .map(({ name, description, hint }) => ({ name, ...defined({ description, hint }) })),
+      .map(({ name, description, hint }) => ({ name, ...omitUndefined({ description, hint }) })),
     mcpServers: composed.mcpStatuses(),
     sandbox: composed.confinement.sandbox,
   };
@@ -68,7 +73,7 @@ export function sessionStats({ session, composed, current }: SessionParts): Sess
     toolCalls: Object.values(tools).reduce((sum, { calls }) => sum + calls, 0),
     context: {
       usedTokens: measured ?? parts.system + parts.tools + parts.messages,
-      ...defined({ windowTokens: view.windowTokens }),
+      ...omitUndefined({ windowTokens: view.windowTokens }),
       parts,
     },
   };

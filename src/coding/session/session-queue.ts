@@ -1,8 +1,8 @@
 import type { Agent } from "../../agent/agent.ts";
 import type { JournalEntry } from "../../core/agent/entries.ts";
-import { errorMessage, type Json, misuse } from "../../core/base/errors.ts";
+import { errorMessage, invalidArgument, type Json } from "../../core/base/errors.ts";
 import { createIds, newUuid } from "../../core/base/ids.ts";
-import { defined, isRecord } from "../../core/base/json.ts";
+import { isRecord, omitUndefined } from "../../core/base/json.ts";
 import { type Input, toMessages } from "../../core/message/input.ts";
 import { type ImageBlock, textOf, type UserBlock } from "../../core/message/message.ts";
 import type { MessageQueue, QueuedMessage } from "../../view/message-queue.ts";
@@ -13,7 +13,7 @@ import type { OpenSession } from "../setup/open-session.ts";
 export interface QueueHost {
   readonly agent: () => Pick<Agent, "note" | "sessionId" | "steer" | "unsteer" | "pendingSteering">;
   readonly hooks: Pick<SessionHooks, "hasSubmit" | "submit"> | undefined;
-  readonly isKept: boolean;
+  readonly isSaved: boolean;
   readonly isCommand: (text: string) => boolean;
   /** The signal of the current run; undefined between runs. */
   readonly runSignal: () => AbortSignal | undefined;
@@ -68,7 +68,7 @@ export class SessionQueue implements MessageQueue {
   edit(id: string, text: string): void {
     assertText(text);
     const { images } = this.#item(id);
-    this.#change(id, { id, text, ...defined({ images }), state: "waiting" });
+    this.#change(id, { id, text, ...omitUndefined({ images }), state: "waiting" });
   }
 
   move(id: string, index: number): void {
@@ -97,7 +97,7 @@ export class SessionQueue implements MessageQueue {
   }
 
   async isStored(): Promise<boolean> {
-    return this.#host.isKept && (await this.#writing);
+    return this.#host.isSaved && (await this.#writing);
   }
 
   /** Resolves when everything that can be stored is stored. */
@@ -166,7 +166,7 @@ export class SessionQueue implements MessageQueue {
   }
 
   /** Puts a message that could not be stored at the front, and holds the queue. */
-  putBack(input: Input): void {
+  requeue(input: Input): void {
     this.hold();
     this.move(this.add(...partsOf(steeringContent(input))), 0);
   }
@@ -194,7 +194,9 @@ export class SessionQueue implements MessageQueue {
   #item(id: string): QueueItem {
     const item = this.#waiting.find((each) => each.id === id);
     if (item !== undefined) return item;
-    throw misuse(`No message ${JSON.stringify(id)} waits: it was sent or taken back. See queue.items.`);
+    throw invalidArgument(
+      `No message ${JSON.stringify(id)} waits: it was sent or taken back. See queue.items.`,
+    );
   }
 
   #add(text: string, images: readonly ImageBlock[], state: QueueItem["state"]): string {
@@ -252,7 +254,7 @@ export class SessionQueue implements MessageQueue {
   }
 
   async #write(): Promise<void> {
-    const messages = this.#waiting.map(({ text, images }) => ({ text, ...defined({ images }) }));
+    const messages = this.#waiting.map(({ text, images }) => ({ text, ...omitUndefined({ images }) }));
     const written = JSON.stringify(messages);
     if (written === this.#storedText) return;
     const agent = this.#host.agent();
@@ -284,7 +286,7 @@ function steeringContent(input: Input): Content {
   if (typeof input === "string") return input;
   const messages = toMessages(input);
   if (messages.some(({ role }) => role === "assistant"))
-    throw misuse("steer() takes messages of the user: set role to user.");
+    throw invalidArgument("steer() takes messages of the user: set role to user.");
   return messages.flatMap(({ content }) => content as readonly UserBlock[]);
 }
 
@@ -303,5 +305,5 @@ function joinMessages(messages: readonly QueuedMessage[]): Input {
 
 function assertText(text: string): void {
   if (typeof text === "string" && text.trim() !== "") return;
-  throw misuse("A message of the queue is empty: write what is to be sent.");
+  throw invalidArgument("A message of the queue is empty: write what is to be sent.");
 }

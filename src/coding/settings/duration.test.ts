@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ownSchema } from "../../core/base/check.ts";
+import { optionSchema } from "../../core/base/check-options.ts";
 import { DURATION, parseDuration } from "./setting.ts";
 
 test.each([
@@ -24,7 +24,7 @@ test("what the schema takes is a time of whole milliseconds, and nothing else is
   const time = fc.tuple(fc.nat(), fc.constantFrom("ms", "s", "m", "h", "d")).map((parts) => parts.join(""));
   fc.assert(
     fc.property(fc.oneof(fc.string(), time), (text) => {
-      const isTime = ownSchema(DURATION).find(text) === undefined;
+      const isTime = optionSchema(DURATION).findIssue(text) === undefined;
       expect(Number.isInteger(parseDuration(text))).toBe(isTime);
     }),
   );

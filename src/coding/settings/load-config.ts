@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { findProblem } from "../../core/base/check.ts";
+import { findProblem } from "../../core/base/check-options.ts";
 import { errorMessage, invalidConfig, type NanoAgentError } from "../../core/base/errors.ts";
 import { parseRule } from "../../permission/rule.ts";
 import type { ConfigFile } from "./config-schema.ts";

@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { misuse, type NanoAgentError } from "../../core/base/errors.ts";
+import { invalidArgument, type NanoAgentError } from "../../core/base/errors.ts";
 import { systemReason } from "../../session/session-error.ts";
 import { type Environment, variable } from "../../system/env.ts";
 
@@ -45,15 +45,18 @@ export function currentFolder(): string {
 }
 
 /** Replaces Node's error for a removed working folder with a clear one. */
-export function withGoneFolder(error: unknown): unknown {
+export function explainRemovedFolder(error: unknown): unknown {
   const isGone = error instanceof Error && "syscall" in error && error.syscall === "uv_cwd";
   return isGone ? removedFolderError(error) : error;
 }
 
 function removedFolderError(cause: unknown): NanoAgentError {
-  return misuse("The working folder was removed. Change into a folder that exists, or name one with --cwd.", {
-    cause,
-  });
+  return invalidArgument(
+    "The working folder was removed. Change into a folder that exists, or name one with --cwd.",
+    {
+      cause,
+    },
+  );
 }
 
 /** Resolves the folder `path`, links included. Throws `invalid_argument` if it cannot be entered. */
@@ -63,11 +66,11 @@ export function existingFolder(path: string, option: string, base?: string): str
     const real = realpathSync(absolute);
     if (statSync(real).isDirectory()) return real;
   } catch (error) {
-    throw misuse(`${option} ${absolute}: ${systemReason(error)}. Name a folder that exists.`, {
+    throw invalidArgument(`${option} ${absolute}: ${systemReason(error)}. Name a folder that exists.`, {
       cause: error,
     });
   }
-  throw misuse(`${option} ${absolute} is not a folder. Name a folder.`);
+  throw invalidArgument(`${option} ${absolute} is not a folder. Name a folder.`);
 }
 
 /**

@@ -9,7 +9,7 @@ import {
 import { takeLock } from "../../session/session-lock.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
 import { replaceFile } from "../../system/replace-file.ts";
-import { isAbsent, systemCode } from "../../system/system-error.ts";
+import { isNotFound, systemCode } from "../../system/system-error.ts";
 
 /** Largest user file that is read and rewritten. */
 const MAX_BYTES = 10_000_000;
@@ -53,7 +53,7 @@ export function readSettingsFile(path: string, maxBytes: number): Buffer | undef
     return readFileSync(file);
   } catch (error) {
     if (isNanoAgentError(error)) throw error;
-    if (isAbsent(error)) return undefined;
+    if (isNotFound(error)) return undefined;
     throw fileError(path, `cannot be read: ${errorMessage(error)}. Repair or remove it`, error);
   } finally {
     if (file !== undefined) closeSync(file);

@@ -29,14 +29,14 @@ const DEFAULT_MAX_CALLS = 128;
 /** Characters of a value that are shown to the person. */
 const MAX_VALUE_CHARS = 160;
 
-export function shown(value: unknown): string {
+export function shortJson(value: unknown): string {
   const text = canonicalJson(value);
   return text.length <= MAX_VALUE_CHARS
     ? text
     : `${text.slice(0, MAX_VALUE_CHARS)}… (${text.length} characters)`;
 }
 
-export function allows(rules: readonly string[]): string {
+export function allowEffect(rules: readonly string[]): string {
   return `lets run without a question: ${rules.join(", ")}`;
 }
 
@@ -79,6 +79,7 @@ export function hooksEffect(event: string, groups: unknown): Effect {
   const runs = hooks.map(({ matcher, command }) =>
     matcher === undefined ? command : `${command} (for ${matcher})`,
   );
-  const does = runs.length === 0 ? `has no hook that can run: ${shown(groups)}` : `runs ${runs.join("; ")}`;
+  const does =
+    runs.length === 0 ? `has no hook that can run: ${shortJson(groups)}` : `runs ${runs.join("; ")}`;
   return { kind: "hook", path: event, does };
 }

@@ -1,4 +1,4 @@
-import { NETWORK_FIGURES } from "../../providers/network.ts";
+import { NETWORK_NUMBERS } from "../../providers/network.ts";
 import type { NetworkConfig } from "../../providers/network-options.ts";
 import type { ProviderConfig } from "./config-schema.ts";
 import type { Setting } from "./setting.ts";
@@ -115,37 +115,37 @@ export const NETWORK: Setting<NetworkConfig> = {
   help: "Network settings of model requests, in milliseconds; 0 turns a timeout off.",
   properties: {
     headerTimeoutMs: {
-      ...NETWORK_FIGURES.headerTimeoutMs,
+      ...NETWORK_NUMBERS.headerTimeoutMs,
       default: "120,000; on this machine that of `firstEventTimeoutMs`",
       help: "Until the response headers arrive, including the connection.",
     },
     idleTimeoutMs: {
-      ...NETWORK_FIGURES.idleTimeoutMs,
+      ...NETWORK_NUMBERS.idleTimeoutMs,
       default: "120,000",
       help: "Without any bytes before the first event, then between two events; comments and single bytes are not events.",
     },
     firstEventTimeoutMs: {
-      ...NETWORK_FIGURES.firstEventTimeoutMs,
+      ...NETWORK_NUMBERS.firstEventTimeoutMs,
       default: "600,000; on this machine 1,800,000",
       help: "From the response headers to the first event, while comments or bytes arrive.",
     },
     requestTimeoutMs: {
-      ...NETWORK_FIGURES.requestTimeoutMs,
+      ...NETWORK_NUMBERS.requestTimeoutMs,
       default: "1,800,000",
       help: "One whole attempt.",
     },
     maxRetries: {
-      ...NETWORK_FIGURES.maxRetries,
+      ...NETWORK_NUMBERS.maxRetries,
       default: "5",
       help: "Attempts after the first.",
     },
     maxRetryAfterMs: {
-      ...NETWORK_FIGURES.maxRetryAfterMs,
+      ...NETWORK_NUMBERS.maxRetryAfterMs,
       default: "60,000",
       help: "Longest `retry-after` that is waited for; a longer one fails the request.",
     },
     maxAnswerChars: {
-      ...NETWORK_FIGURES.maxAnswerChars,
+      ...NETWORK_NUMBERS.maxAnswerChars,
       default: "16,000,000",
       help: "Characters of text, reasoning, arguments and provider data in one answer; a longer one fails the request.",
     },

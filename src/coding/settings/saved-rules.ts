@@ -6,7 +6,7 @@ import { checkConfigText } from "./load-config.ts";
 import { configPath } from "./paths.ts";
 import { changePrivateFile } from "./private-file.ts";
 
-export interface SavedAnswerPlace {
+export interface AnswerScope {
   readonly configFolder: string;
   readonly cwd: string;
 }
@@ -57,7 +57,7 @@ async function editConfig(
 }
 
 /** Adds a rule that holds in this folder alone. Resolves to the path of the file. */
-export function saveRule(rule: string, { configFolder, cwd }: SavedAnswerPlace): Promise<string> {
+export function saveRule(rule: string, { configFolder, cwd }: AnswerScope): Promise<string> {
   return editConfig(configFolder, ({ folders }) => {
     const rules = folders?.[cwd]?.permissions?.allow ?? [];
     const path = ["folders", cwd, "permissions", "allow"];
@@ -67,7 +67,7 @@ export function saveRule(rule: string, { configFolder, cwd }: SavedAnswerPlace):
 }
 
 /** Sets `folders.<cwd>.permissionMode` of the user's config file. Resolves to the path of the file. */
-export function saveMode(mode: PermissionMode, { configFolder, cwd }: SavedAnswerPlace): Promise<string> {
+export function saveMode(mode: PermissionMode, { configFolder, cwd }: AnswerScope): Promise<string> {
   return editConfig(configFolder, ({ folders }) =>
     folders?.[cwd]?.permissionMode === mode
       ? undefined
@@ -78,7 +78,7 @@ export function saveMode(mode: PermissionMode, { configFolder, cwd }: SavedAnswe
 /** Sets `model` of the user's config file, the default for the next start. Resolves to its path. */
 export function saveModel(
   name: string,
-  { configFolder }: Pick<SavedAnswerPlace, "configFolder">,
+  { configFolder }: Pick<AnswerScope, "configFolder">,
 ): Promise<string> {
   return editConfig(configFolder, ({ model }) =>
     model === name ? undefined : { path: ["model"], value: name },

@@ -1,4 +1,4 @@
-import { type OwnSchema, ownSchema } from "../../core/base/check.ts";
+import { type OptionSchema, optionSchema } from "../../core/base/check-options.ts";
 import { PERMISSION_MODES } from "../../permission/permission-mode.ts";
 import { serverEffect } from "../project/acting-files.ts";
 import {
@@ -10,13 +10,13 @@ import {
   SCREEN_THEMES,
 } from "./config-schema.ts";
 import {
-  allows,
+  allowEffect,
   callLimitEffect,
   hooksEffect,
   modeEffect,
   type ProjectRule,
   providerEffect,
-  shown,
+  shortJson,
 } from "./project-rules.ts";
 import { NETWORK, PROVIDER, VARIABLE_NAME } from "./provider-settings.ts";
 import { DURATION, jsonSchema, type PlacedSetting, placedSettings, type Setting } from "./setting.ts";
@@ -94,13 +94,13 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   systemPrompt: {
     ...TEXT,
     flag: { name: "system-prompt", value: "TEXT|@FILE", group: "Run" },
-    project: { waits: (value) => `tells the model, in place of the usual: ${shown(value)}` },
+    project: { waits: (value) => `tells the model, in place of the usual: ${shortJson(value)}` },
     help: "Replaces the built-in system prompt.",
   },
   appendSystemPrompt: {
     ...TEXT,
     flag: { name: "append-system-prompt", value: "TEXT|@FILE", group: "Run" },
-    project: { waits: (value) => `tells the model: ${shown(value)}` },
+    project: { waits: (value) => `tells the model: ${shortJson(value)}` },
     help: "Added to the system prompt.",
   },
   permissionMode: {
@@ -117,7 +117,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   allowedTools: {
     ...TEXTS,
     flag: { name: "allowed-tools", value: "NAMES", group: "Permission" },
-    project: { waits: allows },
+    project: { waits: allowEffect },
     help: "Tools that run without asking, e.g. bash,edit, or part of a tool: 'bash(npm test*),edit(src/**)'.",
   },
   disallowedTools: {
@@ -130,7 +130,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   permissions: {
     ...PERMISSIONS,
     project: {
-      each: (name, rules) => (name === "allow" ? { does: allows(rules) } : "counts"),
+      each: (name, rules) => (name === "allow" ? { does: allowEffect(rules) } : "counts"),
       words: "`ask` and `deny` count, `allow` once trusted",
     },
     layers: "by entry",
@@ -274,7 +274,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     not: { const: true },
     "x-say": "an object or false",
     default: "near the end of the window",
-    project: { waits: (value) => `changes when older messages are left out: ${shown(value)}` },
+    project: { waits: (value) => `changes when older messages are left out: ${shortJson(value)}` },
     help: "When and how a conversation is compacted; `false`: never.",
     properties: {
       at: {
@@ -349,7 +349,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   network: {
     ...NETWORK,
     project: {
-      each: (name, value) => (name === "proxy" ? "never" : { does: `sets ${name} to ${shown(value)}` }),
+      each: (name, value) => (name === "proxy" ? "never" : { does: `sets ${name} to ${shortJson(value)}` }),
       words: "each once trusted, `proxy` never",
     },
     layers: "by entry",
@@ -374,7 +374,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   },
   mcp: {
     ...CLOSED,
-    project: { waits: (value) => `changes which tools of MCP servers are shown: ${shown(value)}` },
+    project: { waits: (value) => `changes which tools of MCP servers are shown: ${shortJson(value)}` },
     help: "How MCP servers are used.",
     properties: {
       defer: {
@@ -441,6 +441,6 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   },
 };
 
-export const SETTINGS_SCHEMA: OwnSchema = ownSchema(jsonSchema({ ...CLOSED, properties: SETTINGS }));
+export const SETTINGS_SCHEMA: OptionSchema = optionSchema(jsonSchema({ ...CLOSED, properties: SETTINGS }));
 
 export const PLACED_SETTINGS: readonly PlacedSetting[] = placedSettings(SETTINGS);

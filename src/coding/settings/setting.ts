@@ -15,7 +15,7 @@ export interface SettingFlag {
   readonly negates?: true;
 }
 
-export interface SettingWords {
+export interface SettingDescription {
   /** One sentence for people who write a config file. */
   readonly help: string;
   readonly default?: string;
@@ -42,10 +42,10 @@ export interface SettingSchema {
 }
 
 /** A schema, with its descriptions if it is that of a setting. */
-export type DescribedSchema = SettingSchema & Partial<SettingWords>;
+export type DescribedSchema = SettingSchema & Partial<SettingDescription>;
 
 /** A setting of type `T`: its schema, which the compiler checks against the type, and its descriptions. */
-export type Setting<T> = SchemaOf<Exclude<T, undefined>> & SettingWords;
+export type Setting<T> = SchemaOf<Exclude<T, undefined>> & SettingDescription;
 
 type SchemaOf<T> = SettingSchema &
   (unknown extends T

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { NewEntry } from "../../core/agent/entries.ts";
 import type { CheckpointedCall, Checkpointer } from "../../core/agent/ports.ts";
 import { errorMessage } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import type { CheckpointLimits } from "../../session/undo/checkpoint-store.ts";
 import type { SessionCheckpoints } from "../../session/undo/session-checkpoints.ts";
 import { isWithin } from "../../system/real-path.ts";
@@ -25,7 +25,7 @@ export function openCheckpoints(
   session: OpenSession,
   onNotice: (message: string) => void,
 ): Checkpoints | undefined {
-  const { kept } = session;
+  const { saved: kept } = session;
   if (settings.config.values.undo === false || kept === undefined) return undefined;
   let loading: Promise<SessionCheckpoints> | undefined;
   let interrupted = kept.repairs.interrupted.find(({ outcome }) => outcome === "unknown");
@@ -76,13 +76,13 @@ export function checkpointsFolder({ historyFolder }: Pick<UserPaths, "historyFol
 const HOME_ENTRIES = 2_000;
 
 /** True if the working folder is the user's home or contains it, such as `/`. */
-export function isAroundHome({ cwd, paths }: Pick<Settings, "cwd" | "paths">): boolean {
+export function containsHome({ cwd, paths }: Pick<Settings, "cwd" | "paths">): boolean {
   return isWithin(paths.home, cwd);
 }
 
 function limitsIn(settings: Settings): Partial<CheckpointLimits> {
   const limits = checkpointLimits(settings.config.values.undoLimits);
-  return isAroundHome(settings)
+  return containsHome(settings)
     ? { ...limits, maxEntries: Math.min(limits.maxEntries ?? HOME_ENTRIES, HOME_ENTRIES) }
     : limits;
 }
@@ -97,6 +97,6 @@ export function checkpointLimits({
   return {
     ...(maxFileMb !== undefined && { maxFileBytes: Math.floor(maxFileMb * MEGABYTE) }),
     ...(maxStoreMb !== undefined && { maxStoreBytes: Math.floor(maxStoreMb * MEGABYTE) }),
-    ...defined({ maxEntries: maxFiles }),
+    ...omitUndefined({ maxEntries: maxFiles }),
   };
 }

@@ -2,8 +2,8 @@ import { Agent } from "../../agent/agent.ts";
 import type { AgentOptions } from "../../agent/options.ts";
 import type { Approver } from "../../core/agent/ports.ts";
 import { invalidConfig } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
-import { atPace } from "../../core/model/answer.ts";
+import { omitUndefined } from "../../core/base/json.ts";
+import { withBackpressure } from "../../core/model/answer.ts";
 import type { Effort, Model } from "../../core/model/model.ts";
 import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
 import type { Compactor } from "../../memory/context/compactor.ts";
@@ -13,10 +13,10 @@ import { SessionRules } from "../../permission/rule.ts";
 import { LearnedModels, RatePauses } from "../../providers/model-call.ts";
 import { chooseModel, type ModelChoice } from "../../providers/model-choice.ts";
 import { parseModelName } from "../../providers/model-info.ts";
-import { NO_PROXY_FORMS, unreadableNoProxy } from "../../providers/network-options.ts";
+import { invalidNoProxyEntries, NO_PROXY_EXAMPLES } from "../../providers/network-options.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
-import { about, type OnNotice } from "../../view/notice.ts";
-import { type FoundServers, faultText, findMcpServers } from "../mcp/find-servers.ts";
+import { type OnNotice, warnAbout } from "../../view/notice.ts";
+import { type FoundServers, findMcpServers, unusableServerText } from "../mcp/find-servers.ts";
 import type { OpenMcp } from "../mcp/mcp-parts.ts";
 import { openPlugins, type Plugins } from "../plugins/open-plugins.ts";
 import type { OpenHooksOptions, SessionHooks } from "../plugins/session-hooks.ts";
@@ -130,8 +130,8 @@ async function find(
   const { settings: given, tools: added = [], ports, elicit, opened, onNotice, files: known } = options;
   const { shell, workspace, temporary, redact } = confinement;
   // Text from servers may contain secrets they were given.
-  const onMcpNotice = (text: string): void => about("mcp", onNotice)(redact?.text(text) ?? text);
-  for (const fault of servers.faults) onMcpNotice(faultText(fault));
+  const onMcpNotice = (text: string): void => warnAbout("mcp", onNotice)(redact?.text(text) ?? text);
+  for (const fault of servers.problems) onMcpNotice(unusableServerText(fault));
   // Loads meanwhile: it is needed last.
   const mcpParts = servers.servers.length === 0 ? undefined : import("../mcp/mcp-parts.ts");
   // Assigned, not copied: a copy would read the environment of commands, which takes time and can wait.
@@ -140,13 +140,17 @@ async function find(
   const files = { files: ports?.files, known, workspace, guard, temporary };
   const builtin = createBuiltinTools({ settings: given, shell, ...files });
   const ownTools = [...builtin.tools, ...added];
-  const plugins = await openPlugins(given, { ...options, taken: ownTools, until });
+  const plugins = await openPlugins(given, { ...options, taken: ownTools, stopSignal: until });
   const { settings, handlers } = plugins;
   const config = settings.config.values;
-  const hooks = await hooksOf({ settings, handlers, shell, opened, onNotice: about("hook", onNotice) });
-  const memory = await openMemory(options.remembers ? config : {}, settings.paths, about("memory", onNotice));
-  const instructions = readInstructions(settings.folders, about("instructions", onNotice));
-  const openModel = modelOpener(settings, about("setting", onNotice));
+  const hooks = await hooksOf({ settings, handlers, shell, opened, onNotice: warnAbout("hook", onNotice) });
+  const memory = await openMemory(
+    options.remembers ? config : {},
+    settings.paths,
+    warnAbout("memory", onNotice),
+  );
+  const instructions = readInstructions(settings.folders, warnAbout("instructions", onNotice));
+  const openModel = modelOpener(settings, warnAbout("setting", onNotice));
   const tools = [...ownTools, ...plugins.tools];
   const extensions = await composeExtensions(settings, tools, instructions, openModel, onNotice);
   const parts = { builtin, plugins, hooks, memory, instructions, extensions };
@@ -189,7 +193,7 @@ async function decide(options: ComposeOptions, found: Findings) {
   });
   confinement.follow(gate);
   const chosen = await chosenModel(options, found.openModel);
-  const onNotice = about("setting", options.onNotice);
+  const onNotice = warnAbout("setting", options.onNotice);
   const toolsFor = offeredTools(tools, gate.forbids, onNotice);
   const approveAfterHooks = hooks?.approver(approve) ?? approve;
   const permission = { gate, approve: approveAfterHooks, rules };
@@ -206,13 +210,13 @@ async function open(
   const { settings, confinement, builtin, plugins, hooks, memory, instructions, extensions } = found;
   const config = settings.config.values;
   const session = await options.openSession();
-  const warn = about("undo", options.onNotice);
+  const warn = warnAbout("undo", options.onNotice);
   const checkpoints = openCheckpoints(settings, confinement.workspace, session, warn);
   const prompt = systemPrompt({ ...config, instructions, cwd: settings.cwd, platform: process.platform });
   const baseOptions = {
     ...limitsOf(config, options),
     ...memory.agentOptions,
-    ...defined({ hooks: hooks?.agentHooks, redact: confinement.redact, checkpointer: checkpoints }),
+    ...omitUndefined({ hooks: hooks?.agentHooks, redact: confinement.redact, checkpointer: checkpoints }),
     compaction: compactionOf(config, hooks),
     permission: permission.gate,
     cwd: settings.cwd,
@@ -221,7 +225,7 @@ async function open(
   };
   const renew = async ({ model, effort }: ModelAndEffort = { model: chosen.model }): Promise<Agent> => {
     const tools = [...toolsFor(model), ...(mcp?.hub.tools() ?? [])];
-    const own = { ...defined({ effort }), tools, model: mcp?.modelFor(model) ?? model };
+    const own = { ...omitUndefined({ effort }), tools, model: mcp?.modelFor(model) ?? model };
     const agent = await agentOf(config.pattern, { ...baseOptions, ...own });
     mcp?.attach(agent.tools, usedTools(session));
     return agent;
@@ -259,8 +263,10 @@ async function open(
 }
 
 /** The servers whose definition cannot be used; `*` is a file without any. */
-function unusableServers({ faults }: FoundServers): readonly McpServerView[] {
-  return faults.flatMap(({ name, fault: error }) => (name === "*" ? [] : { name, status: "failed", error }));
+function unusableServers({ problems: faults }: FoundServers): readonly McpServerView[] {
+  return faults.flatMap(({ name, problem: error }) =>
+    name === "*" ? [] : { name, status: "failed", error },
+  );
 }
 
 /** The hooks, if any. Their code is loaded only if there is one. */
@@ -292,7 +298,7 @@ async function chosenModel(
 ): Promise<ChosenModel> {
   if (model !== undefined) return { model, why: "flag", source: "command line" };
   const { config, environment } = settings;
-  const asking = { accept, onNotice: about("setting", onNotice), waits: true };
+  const asking = { accept, onNotice: warnAbout("setting", onNotice), waits: true };
   const { name, why, source } = await chooseModel({ config, environment, ...asking });
   return { model: await openByName(name), effort: parseModelName(name).effort, why, source };
 }
@@ -304,12 +310,12 @@ function limitsOf(
   const wallTimeMs = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
   if (maxWallTime !== undefined && wallTimeMs === undefined)
     throw invalidConfig(`maxWallTime is "${maxWallTime}", which is not a time.`);
-  const wrapModel = pace && ((asked: Model): Model => atPace(asked, pace));
+  const wrapModel = pace && ((asked: Model): Model => withBackpressure(asked, pace));
   return {
     maxIterations: maxTurns ?? Number.POSITIVE_INFINITY,
     onMaxIterations: "last",
-    budget: { ...defined({ usd, wallTimeMs }), ...budget },
-    ...defined({ loopGuard, wrapModel }),
+    budget: { ...omitUndefined({ usd, wallTimeMs }), ...budget },
+    ...omitUndefined({ loopGuard, wrapModel }),
   };
 }
 
@@ -323,8 +329,8 @@ function modelOpener(
   { environment, freshEnvironment, config }: Settings,
   onNotice: (message: string) => void,
 ): (name: string) => Promise<Model> {
-  for (const entry of unreadableNoProxy(config.values.network, environment))
-    onNotice(`NO_PROXY: "${entry}" cannot be read and covers nothing. Write it like ${NO_PROXY_FORMS}.`);
+  for (const entry of invalidNoProxyEntries(config.values.network, environment))
+    onNotice(`NO_PROXY: "${entry}" cannot be read and covers nothing. Write it like ${NO_PROXY_EXAMPLES}.`);
   const shared = { pauses: new RatePauses(), learned: new LearnedModels() };
   return (name) =>
     openModel(name, {

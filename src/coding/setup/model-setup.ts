@@ -1,4 +1,4 @@
-import { misuse } from "../../core/base/errors.ts";
+import { invalidArgument } from "../../core/base/errors.ts";
 import { userMessage } from "../../core/message/message.ts";
 import { collect } from "../../core/model/answer.ts";
 import type { StreamPart } from "../../core/model/model.ts";
@@ -108,7 +108,7 @@ export async function setUpModel(given: NewModel, options: SettingsOptions): Pro
     (each) => (variable(options.environment, each) ?? values[each]) !== values[each],
   );
   if (conflicting !== undefined)
-    throw misuse(
+    throw invalidArgument(
       `${conflicting} is set in the environment, which wins over what is saved here. Unset it, or set it to this.`,
     );
   await tryModel(name, { ...settings, environment: { ...settings.environment, ...values } });
@@ -128,10 +128,10 @@ async function providerModel(given: Extract<NewModel, { readonly provider: strin
   let model = id ?? preset.defaultModel ?? knownModelIds(preset.name)[0];
   if (model === undefined) {
     const listed = await modelsAt(preset.baseUrl, key);
-    if ("problem" in listed) throw misuse(listed.problem);
+    if ("problem" in listed) throw invalidArgument(listed.problem);
     [model] = listed.models;
   }
-  if (model === undefined) throw misuse(`${preset.name} lists no models for this key.`);
+  if (model === undefined) throw invalidArgument(`${preset.name} lists no models for this key.`);
   return { name: `${preset.name}/${model}`, values: { [preset.keyVariables[0] ?? ""]: key } };
 }
 

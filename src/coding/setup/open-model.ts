@@ -1,10 +1,10 @@
 import { isNanoAgentError } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import type { Model } from "../../core/model/model.ts";
 import { PRESETS } from "../../providers/catalog.ts";
 import { fallbackModel } from "../../providers/fallback.ts";
 import { LearnedModels, RatePauses } from "../../providers/model-call.ts";
-import { keyVariableOf, namedModel, readFacts } from "../../providers/model-choice.ts";
+import { keyVariableOf, readServerFacts, resolveLocalName } from "../../providers/model-choice.ts";
 import { knownModelIds } from "../../providers/model-info.ts";
 import { networkOptions } from "../../providers/network-options.ts";
 import {
@@ -45,9 +45,9 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
   };
   const open = async (modelName: string, waits?: boolean): Promise<Model> => {
     const how = { ...options, waits };
-    const each = await namedModel(modelName, how);
-    const facts = await readFacts(each, how);
-    const model = resolveModel(each, { ...base, ...defined({ facts }) });
+    const each = await resolveLocalName(modelName, how);
+    const facts = await readServerFacts(each, how);
+    const model = resolveModel(each, { ...base, ...omitUndefined({ facts }) });
     if (model.info?.tools === false && config.toolCalls !== "text") onNotice(noToolsText(each));
     if (config.maxBudgetUsd === undefined || model.info?.price !== undefined) return model;
     const { loadPriceCatalog } = await import("../../providers/price-catalog.ts");
@@ -86,7 +86,7 @@ export function customProviders(providers: { readonly [name: string]: ProviderCo
   return Object.fromEntries(
     Object.entries(providers).map(([name, { apiKeyEnv, ...rest }]) => [
       name,
-      { ...rest, ...defined({ apiKeyVariable: apiKeyEnv }) },
+      { ...rest, ...omitUndefined({ apiKeyVariable: apiKeyEnv }) },
     ]),
   );
 }

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { JournalEntry } from "../../core/agent/entries.ts";
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import { entryBefore } from "../../journal/steps.ts";
-import { type JsonlJournal, UnkeptJournal } from "../../session/jsonl-journal.ts";
+import { EphemeralJournal, type JsonlJournal } from "../../session/jsonl-journal.ts";
 import { readSession, recordBeforeStep, summarizeSession } from "../../session/read-session.ts";
 import { sessionError } from "../../session/session-error.ts";
 import { type SessionFile, SessionStore } from "../../session/session-store.ts";
@@ -11,14 +11,14 @@ import type { CodingSessionOptions, ResumeOptions } from "../session/coding-sess
 import type { UserPaths } from "../settings/paths.ts";
 
 export interface OpenSession {
-  readonly journal: JsonlJournal | UnkeptJournal;
+  readonly journal: JsonlJournal | EphemeralJournal;
   /** The journal as a file; undefined if it is not kept. The caller that opened it closes it. */
-  readonly kept?: JsonlJournal;
+  readonly saved?: JsonlJournal;
   /** Goes back to before a user message. Throws `invalid_argument` for any other entry. */
   readonly rewindTo: (entryId: string) => Promise<void>;
   readonly newestOf: JsonlJournal["newestOf"];
   /** Options that continue it from the same folder; undefined while nothing is stored. */
-  readonly goOn: () => string | undefined;
+  readonly resumeFlags: () => string | undefined;
 }
 
 export function sessionStore({ historyFolder }: Pick<UserPaths, "historyFolder">): SessionStore {
@@ -52,7 +52,7 @@ export function findSession(
     sessionId,
     open: async () => {
       const copyUpTo = recordBefore(origin, choice);
-      const copy = { sessionId, copyOf: origin, ...defined({ copyUpTo }) };
+      const copy = { sessionId, copyOf: origin, ...omitUndefined({ copyUpTo }) };
       return toOpenSession(await store.start(cwd, copy), "-c");
     },
   };
@@ -68,12 +68,12 @@ function recordBefore(
 }
 
 function inMemorySession(sessionId: string, entries: readonly JournalEntry[] = []): OpenSession {
-  const journal = new UnkeptJournal(sessionId, entries);
+  const journal = new EphemeralJournal(sessionId, entries);
   return {
     journal,
     rewindTo: async (entryId) => journal.rewind(entryBefore([...journal.entries()], entryId)),
     newestOf: (type) => [...journal.entries()].findLast((entry) => entry.type === type) as never,
-    goOn: () => undefined,
+    resumeFlags: () => undefined,
   };
 }
 
@@ -104,13 +104,13 @@ function isFolderGone({ path }: SessionFile): boolean {
 function toOpenSession(journal: JsonlJournal, goOn: string): OpenSession {
   return {
     journal,
-    kept: journal,
+    saved: journal,
     rewindTo: async (entryId) => {
       const before = entryBefore([...journal.entries()], entryId);
       if (before === null) throw sessionError(`Nothing stands before ${entryId} in ${journal.path}.`);
       await journal.rewind(before);
     },
     newestOf: (type) => journal.newestOf(type),
-    goOn: () => (journal.stored > 0 ? goOn : undefined),
+    resumeFlags: () => (journal.stored > 0 ? goOn : undefined),
   };
 }

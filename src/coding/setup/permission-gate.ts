@@ -1,7 +1,7 @@
 import type { Gate, GateDecision, GateRequest } from "../../core/agent/ports.ts";
-import { invalidConfig, isNanoAgentError, misuse } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
-import { didYouMean, shellArgument } from "../../core/base/text.ts";
+import { invalidArgument, invalidConfig, isNanoAgentError } from "../../core/base/errors.ts";
+import { omitUndefined } from "../../core/base/json.ts";
+import { didYouMean, quoteShellArgument } from "../../core/base/text.ts";
 import { FIND_TOOLS, MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
 import type { PathSpaceOptions } from "../../permission/path-space.ts";
 import type { PermissionMode, SandboxState } from "../../permission/permission-mode.ts";
@@ -17,7 +17,7 @@ import {
 } from "../../permission/rule.ts";
 import { variable } from "../../system/env.ts";
 import { ASK_TOOL } from "../../tools/ask-tool.ts";
-import type { PermittedCall, PermittedPlaces } from "../../tools/resolve-path.ts";
+import type { PermittedCall, PermittedPaths } from "../../tools/resolve-path.ts";
 import { PLAN_TOOL } from "../../view/question-kind.ts";
 import { EXTRA_TOOLS } from "../settings/config-schema.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -79,7 +79,7 @@ export function createPermissionGate(
     const searchPath = config.values.environment?.set?.["PATH"] ?? variable(environment, "PATH");
     const gate = new Loaded({
       rules: [...configured, ...allowed, ...denied, ...readableRules(options.readable ?? [])],
-      ...defined({ searchPath, session, temporary: options.temporary }),
+      ...omitUndefined({ searchPath, session, temporary: options.temporary }),
       sandbox: () => sandbox,
       mode,
       workspace,
@@ -165,7 +165,7 @@ function readList(
   } catch (error) {
     if (!isNanoAgentError(error, "invalid_argument", "invalid_config")) throw error;
     // A mistake in a file is the file's fault; one in an option is wrong use.
-    if (from === undefined) throw misuse(error.message, { cause: error });
+    if (from === undefined) throw invalidArgument(error.message, { cause: error });
     if (error.code === "invalid_config") throw error;
     throw invalidConfig(`${from}: ${error.message}`, { cause: error });
   }
@@ -176,7 +176,7 @@ function knownName(name: string, known: readonly string[], option: string): stri
   const wanted = toToolName(name).toLowerCase();
   const found = known.find((tool) => tool.toLowerCase() === wanted);
   if (found !== undefined) return found;
-  throw misuse(
+  throw invalidArgument(
     `${option} ${JSON.stringify(name)}: there is no such tool.${didYouMean(name.toLowerCase(), known)} Tools: ${known.join(", ")}.`,
   );
 }
@@ -195,7 +195,7 @@ function withHint(decision: GateDecision, name: string, mode: PermissionMode): G
   if (only !== suggestion || others.length > 0) return decision;
   const edits = (name === "write" || name === "edit") && mode !== "acceptEdits" && mode !== "auto";
   // Meant to be pasted into a shell, where a quote in the call's text would end the argument.
-  const flags = `${edits ? "--permission-mode acceptEdits or " : ""}--allowed-tools ${shellArgument(suggestion)}`;
+  const flags = `${edits ? "--permission-mode acceptEdits or " : ""}--allowed-tools ${quoteShellArgument(suggestion)}`;
   return {
     ...decision,
     reason: `${(reason ?? "no rule allows it").replace(/\.$/, "")} (${flags} would allow it)`,
@@ -227,7 +227,7 @@ export class FileGuard {
   }
 
   /** The path by which a call was judged; returned once. */
-  readonly permitted: PermittedPlaces = (call) => {
+  readonly permitted: PermittedPaths = (call) => {
     const key = keyOf(call);
     const place = this.#judgedPaths.get(key);
     this.#judgedPaths.delete(key);

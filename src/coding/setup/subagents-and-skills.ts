@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import type { Model } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import {
@@ -8,7 +8,7 @@ import {
   type IsTrusted,
   type SourceFolder,
   sourceFolders,
-  trustsNoProject,
+  trustNoProject,
 } from "../../extensions/markdown/origin.ts";
 import type { Skill } from "../../extensions/skills/load-skills.ts";
 import {
@@ -16,8 +16,8 @@ import {
   createTaskTool,
   type LoadedSubagent,
 } from "../../extensions/subagents/task-tool.ts";
-import { about, type OnNotice } from "../../view/notice.ts";
-import { tellFaults } from "../plugins/open-plugins.ts";
+import { type OnNotice, warnAbout } from "../../view/notice.ts";
+import { reportProblems } from "../plugins/open-plugins.ts";
 import { extensionTrust } from "../project/acting-files.ts";
 import type { SessionCommand } from "../session/session-command.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -43,8 +43,8 @@ export async function composeExtensions(
   const { sandbox } = settings.config.values;
   const isTrusted = extensionTrust(settings.trust);
   const { agents, skills, findings, skillTool } = await findExtensions(settings, tools, isTrusted);
-  tellFaults([...findings.skills, ...findings.agents], {
-    warn: about("extension", onNotice),
+  reportProblems([...findings.skills, ...findings.agents], {
+    warn: warnAbout("extension", onNotice),
     lists: "nano-agent skills list and nano-agent agents list",
   });
   const base = { systemPrompt: "", cwd: settings.cwd, platform: process.platform };
@@ -57,7 +57,7 @@ export async function composeExtensions(
         ...base,
         ...(readOnly === true
           ? { instructions: [], sandbox: { mode: "off" } }
-          : { instructions, ...defined({ sandbox }) }),
+          : { instructions, ...omitUndefined({ sandbox }) }),
       }),
   });
   return {
@@ -113,7 +113,7 @@ export interface Extensions {
 export async function findExtensions(
   settings: Pick<Settings, "folders" | "paths">,
   tools: readonly Tool[],
-  isTrusted: IsTrusted = trustsNoProject,
+  isTrusted: IsTrusted = trustNoProject,
 ): Promise<Extensions> {
   const { home, configFolder } = settings.paths;
   const places = { projectFolders: settings.folders, home, configFolder };

@@ -83,7 +83,7 @@ function instructionsIn(
   onNotice: (message: string) => void,
 ): Instructions | undefined {
   for (const path of INSTRUCTION_FILES.map((name) => join(folder, name))) {
-    const file = readTextFile(path, { maxBytes: MAX_FILE_BYTES, within, cut: true });
+    const file = readTextFile(path, { maxBytes: MAX_FILE_BYTES, boundary: within, truncates: true });
     if (file === undefined) continue;
     if ("fault" in file) {
       onNotice(`${path} is left out: it ${file.fault}.`);

@@ -1,10 +1,16 @@
-import { orAborted } from "../base/async.ts";
+import { raceAbort } from "../base/async.ts";
 import { errorMessage } from "../base/errors.ts";
-import { asStored, defined, equalJson, isRecord, ownValue } from "../base/json.ts";
+import { equalJson, isRecord, omitUndefined, ownValue, toStoredJson } from "../base/json.ts";
 import { type ToolInput, type ToolUseBlock, toolCallsOf } from "../message/message.ts";
-import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
+import { INTERRUPTED_BEFORE_START, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { isExternal, type Tool, type ToolResult } from "../tool/tool.ts";
-import { clip, errorResult, invalidArguments, toBlock, unknownTool } from "../tool/tool-output.ts";
+import {
+  errorResult,
+  invalidArgumentsText,
+  modelExcerpt,
+  toResultBlock,
+  unknownToolText,
+} from "../tool/tool-output.ts";
 import type { ApprovalRequestEntry, PermissionEntry, ToolIntentEntry, ToolStatus } from "./entries.ts";
 import type {
   ApprovalAnswer,
@@ -15,7 +21,7 @@ import type {
   RequestedCall,
   UnaskedYes,
 } from "./ports.ts";
-import { pluginFailure, type Run, record, recorded } from "./run.ts";
+import { keepPluginFailure, type Run, record, whenRecorded } from "./run.ts";
 import { NOT_APPROVED, type OpenCall, questionOf } from "./state.ts";
 
 export interface FinishedCall {
@@ -23,7 +29,7 @@ export interface FinishedCall {
   readonly result: ToolResult;
 }
 
-export const NOT_STARTED: FinishedCall = { status: "aborted", result: errorResult(NEVER_RAN) };
+export const NOT_STARTED: FinishedCall = { status: "aborted", result: errorResult(INTERRUPTED_BEFORE_START) };
 
 /** Lets a call run, with its own input or with one that a person put in its place. */
 interface Permit {
@@ -44,11 +50,13 @@ interface LaterYes {
  * only when the journal fails.
  */
 async function authorize(run: Run, request: GateRequest, later?: LaterYes): Promise<Answer> {
-  const decision = await judge(run, request);
+  const decision = await askGate(run, request);
   if (run.signal.aborted) return NOT_STARTED;
-  if (decision.action !== "allow" && decision.action !== "ask") return forbid(run, request, decision);
+  if (decision.action !== "allow" && decision.action !== "ask") return refuseByRule(run, request, decision);
   if (later !== undefined) return authorizeLater(run, request, decision, later);
-  return decision.action === "allow" ? allowed(run, request, decision) : ask(run, request, decision, false);
+  return decision.action === "allow"
+    ? authorizeAllowed(run, request, decision)
+    : askPerson(run, request, decision, false);
 }
 
 /** A later yes covers what was shown. If that has changed, the call is judged afresh. */
@@ -59,38 +67,40 @@ async function authorizeLater(
   { asked, answer }: LaterYes,
 ): Promise<Answer> {
   const { place } = decision;
-  const again: GateDecision = { action: "ask", ...questionOf(asked), ...defined({ place }) };
-  if (isAsShown(asked, request, decision)) {
+  const again: GateDecision = { action: "ask", ...questionOf(asked), ...omitUndefined({ place }) };
+  if (isUnchanged(asked, request, decision)) {
     const question = withQuestion(decision.action === "ask" ? decision : again);
     if (run.state.isStopped) return refuse(run, request, { ...question, ...RUN_ENDING });
-    await recorded(run);
-    return agreed(run, request, question, answer);
+    await whenRecorded(run);
+    return authorizeApproved(run, request, question, answer);
   }
   // If today's rules allow the call, nobody is asked, unless a person changed its input.
-  if (answer.input !== undefined || run.state.isStopped) return ask(run, request, again, false);
-  return decision.action === "allow" ? allowed(run, request, decision) : ask(run, request, decision, false);
+  if (answer.input !== undefined || run.state.isStopped) return askPerson(run, request, again, false);
+  return decision.action === "allow"
+    ? authorizeAllowed(run, request, decision)
+    : askPerson(run, request, decision, false);
 }
 
 /** An action that is not one of the known words counts as a refusal. */
-function forbid(run: Run, request: GateRequest, decision: GateDecision): Promise<FinishedCall> {
+function refuseByRule(run: Run, request: GateRequest, decision: GateDecision): Promise<FinishedCall> {
   const reason = decision.reason ?? "a rule forbids it";
   return refuse(run, request, { ...decision, by: "rule", reason });
 }
 
 /** The permit for a call the rules allow, after a person has agreed if its tool asks for that. */
-async function allowed(run: Run, request: GateRequest, decision: GateDecision): Promise<Answer> {
-  const question = await questionOfTool(run, request, decision);
+async function authorizeAllowed(run: Run, request: GateRequest, decision: GateDecision): Promise<Answer> {
+  const question = await toolQuestion(run, request, decision);
   if (run.signal.aborted) return NOT_STARTED;
-  if (question !== undefined) return ask(run, request, question);
+  if (question !== undefined) return askPerson(run, request, question);
   const wasAsked = run.state.open.get(request.callId)?.question !== undefined;
   return wasAsked ? handOver(run, request, request.input) : { input: request.input };
 }
 
-async function judge({ settings, signal }: Run, request: GateRequest): Promise<GateDecision> {
+async function askGate({ settings, signal }: Run, request: GateRequest): Promise<GateDecision> {
   const { permission: gate } = settings;
   if (gate === undefined) return ALLOWED;
   try {
-    const answer: unknown = await orAborted(Promise.resolve(gate.check(request)), signal);
+    const answer: unknown = await raceAbort(Promise.resolve(gate.check(request)), signal);
     return isRecord(answer) ? (answer as unknown as GateDecision) : NO_DECISION;
   } catch (error) {
     const reason = `the permission check failed: ${errorMessage(error)}`;
@@ -98,17 +108,17 @@ async function judge({ settings, signal }: Run, request: GateRequest): Promise<G
   }
 }
 
-async function questionOfTool(
+async function toolQuestion(
   run: Run,
   { tool, name, input }: GateRequest,
   { place }: GateDecision,
 ): Promise<GateDecision | undefined> {
   const { needsApproval = false } = tool;
-  const asks = (reason: string): GateDecision => ({ ...TOOL_ASKS, reason, ...defined({ place }) });
+  const asks = (reason: string): GateDecision => ({ ...TOOL_QUESTION, reason, ...omitUndefined({ place }) });
   try {
     const wanted =
       typeof needsApproval === "function"
-        ? await orAborted(Promise.resolve(needsApproval(input as never)), run.signal)
+        ? await raceAbort(Promise.resolve(needsApproval(input as never)), run.signal)
         : needsApproval;
     return wanted === false ? undefined : asks(`${name} needs approval`);
   } catch (error) {
@@ -116,7 +126,7 @@ async function questionOfTool(
   }
 }
 
-const TOOL_ASKS: GateDecision = { action: "ask", code: "needs_approval" };
+const TOOL_QUESTION: GateDecision = { action: "ask", code: "needs_approval" };
 
 const ALLOWED: GateDecision = { action: "allow" };
 
@@ -126,7 +136,7 @@ const NO_DECISION: GateDecision = {
   reason: "the permission check gave no answer",
 };
 
-async function ask(
+async function askPerson(
   run: Run,
   request: GateRequest,
   decision: GateDecision,
@@ -136,35 +146,35 @@ async function ask(
   const asked = withQuestion(decision);
   const { approve } = run.settings;
   if (run.state.isStopped) return refuse(run, request, { ...asked, ...RUN_ENDING });
-  if (approve === undefined) return unheard(run, request, asked);
-  await recorded(run);
+  if (approve === undefined) return withoutApprover(run, request, asked);
+  await whenRecorded(run);
   if (run.signal.aborted) return NOT_STARTED;
   let answer: FullAnswer | "later";
   try {
     // A copy: an approver that mutates it does not change what runs.
     const shown = { ...request, input: structuredClone(request.input), decision };
-    const given = await orAborted(Promise.resolve(approve(shown)), run.signal);
-    answer = given === "later" ? given : ownAnswer(given);
+    const given = await raceAbort(Promise.resolve(approve(shown)), run.signal);
+    answer = given === "later" ? given : copyAnswer(given);
   } catch (error) {
     if (run.signal.aborted) return NOT_STARTED;
     const reason = `asking failed: ${errorMessage(error)}`;
     return refuse(run, request, { ...asked, by: "person", code: "approver_failed", reason });
   }
-  if (answer === "later") return wait(run, request, asked);
+  if (answer === "later") return waitForAnswer(run, request, asked);
   if (answer.approved === false && typeof answer.error === "string")
     return { status: "error", result: errorResult(answer.error) };
-  if (answer.unasked === true && isForPerson) return unheard(run, request, asked);
-  if (answer.approved !== true) return sayNo(run, request, asked, answer);
+  if (answer.unasked === true && isForPerson) return withoutApprover(run, request, asked);
+  if (answer.approved !== true) return refuseByPerson(run, request, asked, answer);
   // While this question waited for its turn, the person asked for the run to end.
   if (run.state.isStopped) return refuse(run, request, { ...asked, ...RUN_ENDING });
-  return agreed(run, request, asked, answer);
+  return authorizeApproved(run, request, asked, answer);
 }
 
 function withQuestion(decision: GateDecision): GateQuestion {
   return { ...decision, question: decision.reason ?? "it needs approval" };
 }
 
-function sayNo(
+function refuseByPerson(
   run: Run,
   call: DecidedCall,
   asked: Partial<DecisionFields>,
@@ -177,20 +187,20 @@ function sayNo(
 const RUN_ENDING = { by: "person", code: "run_ending", reason: "the user wants the run to end" } as const;
 
 /** The permit that a yes gives, or the tool's own question. A changed input is validated and judged first. */
-async function agreed(
+async function authorizeApproved(
   run: Run,
   request: GateRequest,
   asked: GateQuestion,
   { unasked, input: given = request.input }: FullAnswer,
 ): Promise<Answer> {
   const isByRule = unasked === true;
-  const question = isByRule ? await questionOfTool(run, request, asked) : undefined;
+  const question = isByRule ? await toolQuestion(run, request, asked) : undefined;
   if (run.signal.aborted) return NOT_STARTED;
-  if (question !== undefined) return ask(run, request, question);
+  if (question !== undefined) return askPerson(run, request, question);
   const by = isByRule ? "rule" : "person";
   const yes: Decision = { ...asked, action: "allow", by, reason: asked.question };
   if (isByRule || equalJson(given, request.input)) {
-    await recordDecision(run, request, { ...yes, ...ownBy(request) });
+    await recordDecision(run, request, { ...yes, ...externalFlag(request) });
     return { input: request.input };
   }
   await recordDecision(run, request, yes);
@@ -200,32 +210,36 @@ async function agreed(
     return { status: "error", result: errorResult(reason) };
   }
   const changed = { ...request, input: checked.input };
-  const decision = await judge(run, changed);
+  const decision = await askGate(run, changed);
   if (run.signal.aborted) return NOT_STARTED;
-  if (decision.action !== "allow" && decision.action !== "ask") return forbid(run, changed, decision);
+  if (decision.action !== "allow" && decision.action !== "ask") return refuseByRule(run, changed, decision);
   return handOver(run, changed, checked.input);
 }
 
 /** The permit for an input. For a call the caller runs, the permission and the input are recorded. */
 async function handOver(run: Run, request: GateRequest, input: ToolInput): Promise<Permit> {
-  const own = ownBy(request);
+  const own = externalFlag(request);
   if (own.external === true) await recordDecision(run, { ...request, input }, { ...RULES_ALLOW, ...own });
   return { input };
 }
 
 const RULES_ALLOW = { action: "allow", by: "rule", reason: "these arguments are allowed" } as const;
 
-function ownBy({ tool }: GateRequest): Pick<Decision, "external"> {
+function externalFlag({ tool }: GateRequest): Pick<Decision, "external"> {
   return tool.execute === undefined ? { external: true } : {};
 }
 
 /** Nobody can be asked: the call waits for an answer, or is refused. */
-function unheard(run: Run, request: GateRequest, asked: GateQuestion): Promise<FinishedCall | "waiting"> {
+function withoutApprover(
+  run: Run,
+  request: GateRequest,
+  asked: GateQuestion,
+): Promise<FinishedCall | "waiting"> {
   const { approve } = run.settings;
   const hasWaited = approve === undefined && run.state.open.get(request.callId)?.question !== undefined;
-  if (run.settings.onAsk === "pause" || hasWaited) return wait(run, request, asked);
+  if (run.settings.onAsk === "pause" || hasWaited) return waitForAnswer(run, request, asked);
   const reason = `${asked.question.replace(/\.$/, "")}, and there is nobody to ask`;
-  return refuse(run, request, { ...unanswered(asked), code: "nobody_to_ask", reason });
+  return refuse(run, request, { ...byNobody(asked), code: "nobody_to_ask", reason });
 }
 
 type GateQuestion = GateDecision & { readonly question: string };
@@ -237,30 +251,34 @@ type FullAnswer = Extract<ApprovalAnswer, object> &
   };
 
 /** A copy: later changes to the answer's input do not change what runs. */
-function ownAnswer(answer: Exclude<ApproverAnswer, "later">): FullAnswer {
+function copyAnswer(answer: Exclude<ApproverAnswer, "later">): FullAnswer {
   if (!isRecord(answer)) return { approved: answer === true };
   const { input, ...rest } = answer as FullAnswer;
   return input === undefined ? rest : { ...rest, input: structuredClone(input) };
 }
 
 /** Only a call the model made itself can wait; a call inside another one could not be resumed. */
-async function wait(run: Run, request: GateRequest, asked: GateQuestion): Promise<FinishedCall | "waiting"> {
+async function waitForAnswer(
+  run: Run,
+  request: GateRequest,
+  asked: GateQuestion,
+): Promise<FinishedCall | "waiting"> {
   const { question, code, rule, part, place, suggestion } = asked;
   if (request.parentCallId !== undefined || run.scope !== undefined) {
     const reason = `${question}, and a call inside another one cannot wait for the answer: make it on its own`;
-    return refuse(run, request, { ...unanswered(asked), code: "cannot_wait", reason });
+    return refuse(run, request, { ...byNobody(asked), code: "cannot_wait", reason });
   }
   const { callId, name, input, cwd } = request;
   const asks = {
     reason: question,
-    ...defined({ code, rule, part, suggestion, cwd: cwd || undefined, place }),
+    ...omitUndefined({ code, rule, part, suggestion, cwd: cwd || undefined, place }),
   };
   await record(run, { type: "approval_request", callId, name, input, ...asks });
   return "waiting";
 }
 
-function unanswered<T extends GateDecision>(asked: T): T & Pick<DecisionFields, "by" | "questionCode"> {
-  return { ...asked, by: "nobody", ...defined({ questionCode: asked.code }) };
+function byNobody<T extends GateDecision>(asked: T): T & Pick<DecisionFields, "by" | "questionCode"> {
+  return { ...asked, by: "nobody", ...omitUndefined({ questionCode: asked.code }) };
 }
 
 type DecisionFields = Pick<
@@ -273,10 +291,10 @@ type Decision = DecisionFields & Pick<PermissionEntry, "action" | "external">;
 
 export async function refuse(run: Run, call: DecidedCall, decision: DecisionFields): Promise<FinishedCall> {
   await recordDecision(run, call, { ...decision, action: "deny" });
-  return refused(decision.reason);
+  return deniedCall(decision.reason);
 }
 
-function refused(reason: string): FinishedCall {
+function deniedCall(reason: string): FinishedCall {
   return { status: "denied", result: errorResult(`${NOT_APPROVED}: ${reason}`) };
 }
 
@@ -292,8 +310,8 @@ async function recordDecision(
   const { action, by, reason, code, questionCode, rule, suggestion, stop, external } = decision;
   const question = decision.question === reason ? undefined : decision.question;
   const why = { reason, question, code, questionCode, rule, suggestion };
-  const decided = { action, by, ...defined({ ...why, stop, parentCallId, external }) };
-  await recorded(run);
+  const decided = { action, by, ...omitUndefined({ ...why, stop, parentCallId, external }) };
+  await whenRecorded(run);
   await record(run, { type: "permission_decision", callId, name, input, ...decided });
 }
 
@@ -313,13 +331,13 @@ export async function prepareCalls(run: Run, calls: readonly ToolUseBlock[]): Pr
   const admissions: Admission[] = [];
   for (const [at, call] of calls.entries())
     admissions.push(
-      at < run.settings.maxCallsPerAnswer ? await prepareCall(run, call) : oneTooMany(run, call),
+      at < run.settings.maxCallsPerAnswer ? await prepareCall(run, call) : refuseExcessCall(run, call),
     );
   return admissions;
 }
 
 /** Some models, and servers stuck in a loop, emit calls without end. */
-function oneTooMany({ settings }: Run, call: ToolUseBlock): Admission {
+function refuseExcessCall({ settings }: Run, call: ToolUseBlock): Admission {
   const { maxCallsPerAnswer: most } = settings;
   const result = errorResult(
     `Not run: one answer may hold ${most} calls. Make it in the next one if it is still needed.`,
@@ -346,7 +364,7 @@ export async function prepareCall(
   if (run.signal.aborted) return refused(NOT_STARTED);
   if ("error" in prepared) return refused({ status: "error", result: errorResult(prepared.error) });
   const { tool } = prepared;
-  const input = begun?.judged === true ? await asItRan(run, prepared, begun.input) : prepared.input;
+  const input = begun?.judged === true ? await inputOfAttempt(run, prepared, begun.input) : prepared.input;
   const isFree = run.settings.permission === undefined && tool.needsApproval === undefined;
   const answer =
     isFree && later === undefined
@@ -374,7 +392,7 @@ function gateRequest(
     input,
     cwd: settings.cwd,
     sessionId: journal.sessionId,
-    ...defined({ parentCallId, agent: subagent?.agent }),
+    ...omitUndefined({ parentCallId, agent: subagent?.agent }),
     signal,
   };
 }
@@ -391,7 +409,7 @@ async function beforeCall(
       const judging = plugin.beforeCall?.(run, made);
       if (judging !== undefined) verdict = await judging;
     } catch (error) {
-      const { message } = pluginFailure(run, error);
+      const { message } = keepPluginFailure(run, error);
       return { status: "error", result: errorResult(`The call was not run. ${message}`) };
     }
     if (verdict === undefined) continue;
@@ -419,10 +437,10 @@ export function requestedCall(run: Run, call: ToolUseBlock, parentCallId?: strin
  * The input an interrupted call ran with. The journal stores JSON, so the schema is applied again to restore
  * values such as dates.
  */
-async function asItRan(run: Run, { tool, input }: KnownCall, ran: ToolInput): Promise<ToolInput> {
-  if (equalJson(asStored(input), ran)) return input;
+async function inputOfAttempt(run: Run, { tool, input }: KnownCall, ran: ToolInput): Promise<ToolInput> {
+  if (equalJson(toStoredJson(input), ran)) return input;
   const again = await checkInput(run, tool, ran);
-  return "input" in again && equalJson(asStored(again.input), ran) ? again.input : ran;
+  return "input" in again && equalJson(toStoredJson(again.input), ran) ? again.input : ran;
 }
 
 interface KnownCall {
@@ -436,7 +454,7 @@ async function checkCall(run: Run, call: ToolUseBlock): Promise<CheckedCall> {
   const { name, input, invalid_input: invalid } = call;
   const tool = run.tools.get(name);
   const names = (): readonly string[] => run.tools.specs().map((spec) => spec.name);
-  if (tool === undefined) return { error: unknownTool(name, names()) };
+  if (tool === undefined) return { error: unknownToolText(name, names()) };
   if (invalid?.reason === "truncated") {
     return {
       error:
@@ -445,7 +463,7 @@ async function checkCall(run: Run, call: ToolUseBlock): Promise<CheckedCall> {
   }
   if (invalid !== undefined) {
     return {
-      error: `The arguments of ${name} are not a JSON object, so it was not run. They were: ${clip(invalid.raw)}`,
+      error: `The arguments of ${name} are not a JSON object, so it was not run. They were: ${modelExcerpt(invalid.raw)}`,
     };
   }
   return checkInput(run, tool, input);
@@ -455,22 +473,22 @@ async function checkInput(run: Run, tool: Tool, input: unknown): Promise<Checked
   const { name } = tool;
   try {
     const checking = tool.schema.validate(input);
-    const checked = checking instanceof Promise ? await orAborted(checking, run.signal) : checking;
+    const checked = checking instanceof Promise ? await raceAbort(checking, run.signal) : checking;
     if (checked.ok) return { tool, input: checked.value as ToolInput };
-    return { error: invalidArguments(name, checked.issues) };
+    return { error: invalidArgumentsText(name, checked.issues) };
   } catch (error) {
     return { error: `The arguments of ${name} could not be checked: ${errorMessage(error)}` };
   }
 }
 
 /** Refuses the calls waiting for approval: a person who says something else instead has not approved. */
-export async function refuseAsked(run: Run, answered: ReadonlySet<string>): Promise<void> {
+export async function refusePendingQuestions(run: Run, answered: ReadonlySet<string>): Promise<void> {
   const reason = "the user said something else instead";
   for (const { callId, name, input } of run.state.approvals.values()) {
     if (answered.has(callId)) continue;
     const decided = { by: "person", code: "answered_otherwise", reason } as const;
     const { status, result: refusal } = await refuse(run, { callId, name, input }, decided);
-    const result = toBlock(callId, refusal, run.settings.maxToolResultChars);
+    const result = toResultBlock(callId, refusal, run.settings.maxToolResultChars);
     await record(run, { type: "tool_result", callId, name, status, result, durationMs: 0 });
   }
 }
@@ -487,7 +505,7 @@ export async function prepareOpenCalls(run: Run): Promise<readonly Admission[]> 
     const asked = run.state.open.get(call.id)?.question;
     const answer = asked && answerTo(run, asked);
     if (asked === undefined || answer === undefined || answer.approved === true) continue;
-    const settled = await sayNo(run, asked, { ...asked, question: asked.reason }, answer);
+    const settled = await refuseByPerson(run, asked, { ...asked, question: asked.reason }, answer);
     refusals.set(call.id, { type: "refused", call, settled });
   }
   const excess = excessCalls(run);
@@ -495,7 +513,7 @@ export async function prepareOpenCalls(run: Run): Promise<readonly Admission[]> 
   for (const call of calls)
     admissions.push(
       refusals.get(call.id) ??
-        (excess.has(call.id) ? oneTooMany(run, call) : await prepareOpenCall(run, call)),
+        (excess.has(call.id) ? refuseExcessCall(run, call) : await prepareOpenCall(run, call)),
     );
   return admissions;
 }
@@ -513,15 +531,15 @@ async function prepareOpenCall(run: Run, call: ToolUseBlock): Promise<Admission>
   const open = run.state.open.get(call.id) ?? {};
   const { question: asked, decision: decided, begun } = open;
   if (decided?.external === true) return { type: "open", call };
-  if (decided?.action === "deny") return { type: "refused", call, settled: refused(decided.reason) };
-  if (asked === undefined) return prepareCutCall(run, call, open);
+  if (decided?.action === "deny") return { type: "refused", call, settled: deniedCall(decided.reason) };
+  if (asked === undefined) return prepareInterruptedCall(run, call, open);
   const answer = answerTo(run, asked);
   if (answer === undefined) return { type: "open", call };
   return prepareCall(run, call, undefined, begun, { asked, answer });
 }
 
 /** A call that was interrupted, or had not started: it runs if both the host and its tool allow that. */
-async function prepareCutCall(
+async function prepareInterruptedCall(
   run: Run,
   call: ToolUseBlock,
   { begun, handedOut }: OpenCall,
@@ -531,7 +549,7 @@ async function prepareCutCall(
   const mayRun = begun === undefined || run.tools.get(call.name)?.idempotent === true;
   if (run.settings.openCalls === "run" && mayRun && !run.state.isStopped)
     return prepareCall(run, call, undefined, begun);
-  const result = errorResult(begun === undefined ? NEVER_RAN : OUTCOME_UNKNOWN);
+  const result = errorResult(begun === undefined ? INTERRUPTED_BEFORE_START : OUTCOME_UNKNOWN);
   return { type: "refused", call, settled: { status: "aborted", result } };
 }
 
@@ -539,11 +557,11 @@ async function prepareCutCall(
 function answerTo({ settings }: Run, { callId, id }: ApprovalRequestEntry): FullAnswer | undefined {
   const given = ownValue(settings.approvals, callId);
   if (given === undefined || given === "later") return undefined;
-  const answer = ownAnswer(given);
+  const answer = copyAnswer(given);
   return (answer.question ?? id) === id ? answer : undefined;
 }
 
-function isAsShown(
+function isUnchanged(
   asked: ApprovalRequestEntry,
   { name, input, cwd }: GateRequest,
   { action, place, code, part }: GateDecision,
@@ -551,5 +569,5 @@ function isAsShown(
   const isThere = (place ?? asked.place) === undefined ? cwd === (asked.cwd ?? "") : place === asked.place;
   const isSame = code === asked.code && part === asked.part;
   if (name !== asked.name || !isThere || (action === "ask" && !isSame)) return false;
-  return equalJson(input, asked.input) || equalJson(asStored(input), asked.input);
+  return equalJson(input, asked.input) || equalJson(toStoredJson(input), asked.input);
 }

@@ -1,5 +1,5 @@
-import { orAborted } from "../base/async.ts";
-import { misuse, type NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { raceAbort } from "../base/async.ts";
+import { invalidArgument, type NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import {
   type Message,
   messageText,
@@ -13,17 +13,17 @@ import { prepareCalls, prepareOpenCalls } from "./approvals.ts";
 import type { NewEntry } from "./entries.ts";
 import { askModel, type ModelTurn, usedUpLimit } from "./model-turn.ts";
 import {
-  aborted,
-  answered,
+  abortEnding,
+  answerEnding,
+  budgetEnding,
+  checkFinalAnswer,
   endingOf,
-  finished,
-  isCut,
+  finishEnding,
+  finishToolNotCalledError,
+  isAbnormalFinish,
   MAX_FINISH_REMINDERS,
-  neverFinished,
-  neverReadable,
-  overBudget,
   resultOf,
-  unfinished,
+  unreadableCallsError,
 } from "./perform.ts";
 import type { Ending, RunResult } from "./result.ts";
 import {
@@ -53,8 +53,8 @@ type Answer = Omit<Extract<ModelTurn, { readonly type: "answer" }>, "type">;
  * is a stop reason, which {@link endRun} records.
  */
 export async function loop(run: Run): Promise<Ending> {
-  if (isSeparate(run)) return loopSeparately(run);
-  const cut = await afterCut(run);
+  if (usesSeparateTranscript(run)) return loopOnSeparateTranscript(run);
+  const cut = await completeOpenTurn(run);
   if (cut !== undefined) return cut;
   for (;;) {
     const iteration = run.state.progress.iterations + 1;
@@ -64,8 +64,8 @@ export async function loop(run: Run): Promise<Ending> {
 
     run.emit({ type: "turn_start", iteration });
     const turn = await askModel(run, toolChoiceOf(run));
-    if (turn.type === "aborted") return aborted(run.signal);
-    if (turn.type === "exhausted") return overBudget(run, turn.limit);
+    if (turn.type === "aborted") return abortEnding(run.signal);
+    if (turn.type === "exhausted") return budgetEnding(run, turn.limit);
     if (turn.type === "failed") {
       const ending = await afterFailure(run, turn.error);
       if (ending !== undefined) return ending;
@@ -81,12 +81,12 @@ export async function loop(run: Run): Promise<Ending> {
   }
 }
 
-function isSeparate({ settings, scope, state }: Run): boolean {
+function usesSeparateTranscript({ settings, scope, state }: Run): boolean {
   return settings.memory === "final-only" && scope === undefined && !state.transcript.hasPending;
 }
 
 /** The turns on a separate transcript; the conversation keeps only the answer. */
-async function loopSeparately(run: Run): Promise<Ending> {
+async function loopOnSeparateTranscript(run: Run): Promise<Ending> {
   await beforeTurn(run);
   const { finishTool, toolChoice } = run.until;
   const history = run.state.transcript.messages;
@@ -100,7 +100,7 @@ function steeringOf({ subagent, shared }: Run): readonly NewEntry[] {
 }
 
 /** Completes the turn in which the run was cut or started to wait. Undefined when the model is next. */
-async function afterCut(run: Run): Promise<Ending | undefined> {
+async function completeOpenTurn(run: Run): Promise<Ending | undefined> {
   const { transcript, progress } = run.state;
   const open = transcript.pending;
   if (open.length > 0) {
@@ -117,7 +117,7 @@ async function afterFailure(run: Run, error: NanoAgentError): Promise<Ending | u
   if (error instanceof AbortedAnswer) return { stopReason: "loop_detected", detail: error.message };
   // The server could not parse what its model wrote. Told so, the model can do better.
   const isUnreadable = error.details["reason"] === "unreadable_output";
-  if (!isUnreadable || run.state.progress.unreadable + 1 >= MAX_UNREADABLE)
+  if (!isUnreadable || run.state.progress.unreadableAnswers + 1 >= MAX_UNREADABLE)
     return { stopReason: "error", error };
   await recordSystemMessage(run, UNREADABLE, { code: "unreadable" });
   return undefined;
@@ -129,15 +129,15 @@ async function afterCalls(
   calls: readonly ToolUseBlock[],
   finish: Finish | undefined,
 ): Promise<Ending | undefined> {
-  const cut = cutShort(run);
+  const cut = interruptionEnding(run);
   if (cut !== undefined) return cut;
-  if (finish !== undefined) return finished(run, finish);
+  if (finish !== undefined) return finishEnding(run, finish);
   if (run.state.isStopped) return { stopReason: "denied" };
   // Calls wait for somebody outside the run. Approvals come first: they decide what is left to do.
   if (run.state.transcript.hasPending)
     return { stopReason: run.state.approvals.size > 0 ? "awaiting_approval" : "awaiting_external" };
-  if (run.state.progress.unreadable >= MAX_UNREADABLE)
-    return { stopReason: "error", error: neverReadable(calls) };
+  if (run.state.progress.unreadableAnswers >= MAX_UNREADABLE)
+    return { stopReason: "error", error: unreadableCallsError(calls) };
   for (const plugin of run.shared.plugins) {
     const looking = plugin.afterTurn?.(run);
     const ending = looking === undefined ? undefined : await looking;
@@ -150,7 +150,10 @@ async function afterCalls(
 function toolChoiceOf({ until, state }: Run): ToolChoice | undefined {
   const { toolChoice, finishTool } = until;
   // The model called the finish tool and was corrected, or answered in text where it must call it.
-  if (finishTool !== undefined && (state.progress.nudges > 0 || state.progress.hasCalled(finishTool)))
+  if (
+    finishTool !== undefined &&
+    (state.progress.finishReminders > 0 || state.progress.hasCalled(finishTool))
+  )
     return { type: "tool", name: finishTool };
   // A forced choice applies to the first answer only; if it stayed, the model could never stop calling.
   const isKept = finishTool !== undefined || toolChoice === "none" || state.progress.iterations === 0;
@@ -164,34 +167,35 @@ async function afterText(run: Run, answer: Answer): Promise<Ending | undefined> 
   for (const message of steering) await record(run, message);
   if (steering.length > 0) return undefined;
   if (answer.cappedBy !== undefined && answer.finishReason.unified === "length")
-    return { ...overBudget(run, answer.cappedBy), text: messageText(answer.message) };
+    return { ...budgetEnding(run, answer.cappedBy), text: messageText(answer.message) };
   const { finishTool } = run.until;
-  if (finishTool === undefined || isCut(answer.finishReason)) {
-    const doubt = answer.finishReason.unified === "stop" ? await unfinished(run, answer.message) : undefined;
+  if (finishTool === undefined || isAbnormalFinish(answer.finishReason)) {
+    const doubt =
+      answer.finishReason.unified === "stop" ? await checkFinalAnswer(run, answer.message) : undefined;
     if (doubt === "again") return undefined;
-    if (doubt === undefined) return answered(run, answer);
+    if (doubt === undefined) return answerEnding(run, answer);
     return { stopReason: "error", text: messageText(answer.message), error: doubt };
   }
-  if (run.state.progress.nudges >= MAX_FINISH_REMINDERS)
-    return { stopReason: "error", error: neverFinished(finishTool) };
+  if (run.state.progress.finishReminders >= MAX_FINISH_REMINDERS)
+    return { stopReason: "error", error: finishToolNotCalledError(finishTool) };
   const reminder = `Finish by calling the tool ${finishTool}; an answer in plain text does not count.`;
   await recordSystemMessage(run, reminder, { code: "nudge" });
   return undefined;
 }
 
 /** The end of a run that was aborted, or in which a plugin failed. */
-function cutShort({ signal, shared }: Run): Ending | undefined {
+function interruptionEnding({ signal, shared }: Run): Ending | undefined {
   const { error } = shared.failure;
-  if (signal.aborted) return aborted(signal);
+  if (signal.aborted) return abortEnding(signal);
   return error === undefined ? undefined : { stopReason: "error", error };
 }
 
 function stopBefore(run: Run, iteration: number): Ending | "max_iterations" | undefined {
-  const cut = cutShort(run);
+  const cut = interruptionEnding(run);
   if (cut !== undefined) return cut;
   if (run.state.isStopped) return { stopReason: "denied" };
   const limit = usedUpLimit(run);
-  if (limit !== undefined) return overBudget(run, limit);
+  if (limit !== undefined) return budgetEnding(run, limit);
   return iteration > run.until.maxIterations ? "max_iterations" : undefined;
 }
 
@@ -202,7 +206,7 @@ async function atMaxIterations(run: Run): Promise<Ending> {
   await recordSystemMessage(run, SUMMARIZE, { code: "summarize" });
   // If the summary fails, the last text stands; the state has it.
   const answer = await askModel(run, "none");
-  return answer.type === "aborted" ? aborted(run.signal) : { stopReason: "max_iterations" };
+  return answer.type === "aborted" ? abortEnding(run.signal) : { stopReason: "max_iterations" };
 }
 
 async function callerEnding(
@@ -213,11 +217,13 @@ async function callerEnding(
   const { maxIterations } = until;
   try {
     const context = { maxIterations, messages: state.transcript.messages, lastText: state.progress.lastText };
-    const text: unknown = await orAborted(Promise.resolve(compose(context)), run.signal);
+    const text: unknown = await raceAbort(Promise.resolve(compose(context)), run.signal);
     if (typeof text === "string") return { stopReason: "max_iterations", text, addsText: true };
-    throw misuse("onMaxIterations returned no text: return the answer of the run.");
+    throw invalidArgument("onMaxIterations returned no text: return the answer of the run.");
   } catch (error) {
-    return run.signal.aborted ? aborted(run.signal) : { stopReason: "error", error: toNanoAgentError(error) };
+    return run.signal.aborted
+      ? abortEnding(run.signal)
+      : { stopReason: "error", error: toNanoAgentError(error) };
   }
 }
 

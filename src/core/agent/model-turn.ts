@@ -1,6 +1,6 @@
-import { abortError, orAborted } from "../base/async.ts";
+import { abortError, raceAbort } from "../base/async.ts";
 import { NanoAgentError, recordedError, toNanoAgentError } from "../base/errors.ts";
-import { defined } from "../base/json.ts";
+import { omitUndefined } from "../base/json.ts";
 import {
   type AssistantMessage,
   cleanUsage,
@@ -28,13 +28,13 @@ import type { AssistantEntry } from "./entries.ts";
 import type { Answer } from "./ports.ts";
 import {
   AbortedAnswer,
+  applyPlugins,
   beforeTurn,
   type Run,
   record,
-  recorded,
   requestDefaults,
-  through,
   watchAnswer,
+  whenRecorded,
 } from "./run.ts";
 
 const GRACE_MS = 500;
@@ -59,11 +59,11 @@ type FailedTurn = Extract<ModelTurn, { readonly type: "aborted" | "failed" }>;
 /** The next answer of the model; plugins may have a request repeated. Throws only when the journal fails. */
 export async function askModel(run: Run, toolChoice?: ToolChoice): Promise<ModelTurn> {
   await beforeTurn(run);
-  const turn = stopped(run) ?? (await askOnce(run, toolChoice, recordUnlessFull));
+  const turn = reasonToStop(run) ?? (await askOnce(run, toolChoice, recordUnlessFull));
   if (turn.type !== "failed") return turn;
-  const done = await repairedBy(run, turn.error);
+  const done = await repairAfter(run, turn.error);
   if (done === undefined) return turn;
-  return stopped(run) ?? (done === "again" ? askOnce(run, toolChoice) : turn);
+  return reasonToStop(run) ?? (done === "again" ? askOnce(run, toolChoice) : turn);
 }
 
 /**
@@ -76,12 +76,18 @@ export async function askSeparately(run: Run, request: ModelRequest, purpose: st
     const { durationMs } = cost.timing();
     const { responseId, finishReason } = finish;
     const charge = cost.ofAnswer(finish, message);
-    await record(run, { type: "model_usage", purpose, ...charge, durationMs, ...defined({ responseId }) });
+    await record(run, {
+      type: "model_usage",
+      purpose,
+      ...charge,
+      durationMs,
+      ...omitUndefined({ responseId }),
+    });
     return { type: "answer", message, finishReason };
   };
   return (
-    stopped(run) ??
-    exchange(run, request, recordUsage, (cost, why) =>
+    reasonToStop(run) ??
+    sendRequest(run, request, recordUsage, (cost, why) =>
       cost.chargeFailedAttempt(why === "aborted" ? why : "failed"),
     )
   );
@@ -100,7 +106,7 @@ export function usedUpLimit(run: Run): BudgetLimit | undefined {
 }
 
 /** Why no further request can be made, if so. */
-function stopped(run: Run): ModelTurn | undefined {
+function reasonToStop(run: Run): ModelTurn | undefined {
   if (run.signal.aborted) return { type: "aborted" };
   const limit = usedUpLimit(run);
   return limit === undefined ? undefined : { type: "exhausted", limit };
@@ -122,7 +128,7 @@ async function recordUnlessFull(run: Run, cost: RequestCost, answer: CollectedAn
   return { type: "failed", error };
 }
 
-async function repairedBy(run: Run, error: NanoAgentError): Promise<"again" | "in_vain" | undefined> {
+async function repairAfter(run: Run, error: NanoAgentError): Promise<"again" | "in_vain" | undefined> {
   for (const plugin of run.shared.plugins) {
     const done = await plugin.afterFailure?.(run, error);
     if (done !== undefined) return done;
@@ -143,15 +149,18 @@ async function askOnce(
   let request: ModelRequest = {
     ...requestDefaults(run),
     messages: run.state.transcript.messages.slice(),
-    ...(tools.length === 0 ? {} : defined({ tools, toolChoice })),
+    ...(tools.length === 0 ? {} : omitUndefined({ tools, toolChoice })),
   };
   try {
-    request = await through(run.shared.plugins, request, (plugin, made) => plugin.beforeRequest?.(run, made));
+    request = await applyPlugins(run.shared.plugins, request, (plugin, made) =>
+      plugin.beforeRequest?.(run, made),
+    );
   } catch (error) {
-    return failed(run, error);
+    return failedTurn(run, error);
   }
-  const cut = (cost: RequestCost, why: "aborted" | AbortedAnswer): Promise<void> => recordCut(run, cost, why);
-  return exchange(run, request, answered, cut, (part) => {
+  const cut = (cost: RequestCost, why: "aborted" | AbortedAnswer): Promise<void> =>
+    recordPartialAnswer(run, cost, why);
+  return sendRequest(run, request, answered, cut, (part) => {
     if (part.type !== "block" && part.type !== "finish" && part.type !== "retry") run.emit(part);
   });
 }
@@ -166,10 +175,10 @@ async function recordAnswer(
   let answer = own;
   let failure: unknown;
   try {
-    const changed = await through(run.shared.plugins, own, (plugin, made) =>
+    const changed = await applyPlugins(run.shared.plugins, own, (plugin, made) =>
       plugin.afterRequest?.(run, made, cost.reservation.request),
     );
-    if (changed !== own) answer = replacedAnswer(run, own, changed);
+    if (changed !== own) answer = checkReplacement(run, own, changed);
   } catch (error) {
     failure = error;
   }
@@ -180,15 +189,15 @@ async function recordAnswer(
     finishReason,
     ...cost.ofAnswer(finish, said),
     ...cost.timing(),
-    ...defined({ responseId: finish.responseId }),
+    ...omitUndefined({ responseId: finish.responseId }),
   });
-  if (failure !== undefined) return failed(run, toNanoAgentError(failure));
+  if (failure !== undefined) return failedTurn(run, toNanoAgentError(failure));
   const { cappedBy } = cost.reservation;
-  return { type: "answer", message, finishReason, ...defined({ cappedBy }) };
+  return { type: "answer", message, finishReason, ...omitUndefined({ cappedBy }) };
 }
 
 /** The answer that plugins substituted. Throws if its call ids are empty or taken. */
-function replacedAnswer(run: Run, own: Answer, changed: Answer): Answer {
+function checkReplacement(run: Run, own: Answer, changed: Answer): Answer {
   const { callIds } = run.state.transcript;
   const given = new Set(toolCallsOf(own.message).map(({ id }) => id));
   const seen = new Set([""]);
@@ -205,22 +214,26 @@ function replacedAnswer(run: Run, own: Answer, changed: Answer): Answer {
   return changed.message === own.message ? changed : { ...changed, message: { ...changed.message } };
 }
 
-async function recordCut(run: Run, cost: RequestCost, why: "aborted" | AbortedAnswer): Promise<void> {
-  const partial = cost.collector.partial();
-  const message = why === "aborted" || why.surplus === 0 ? partial : withoutEnd(partial, why.surplus);
+async function recordPartialAnswer(
+  run: Run,
+  cost: RequestCost,
+  why: "aborted" | AbortedAnswer,
+): Promise<void> {
+  const partial = cost.collector.partialMessage();
+  const message = why === "aborted" || why.surplus === 0 ? partial : withoutRepetition(partial, why.surplus);
   if (message.content.length === 0) return cost.chargeFailedAttempt(why === "aborted" ? why : "failed");
   await record(run, {
     type: "assistant_message",
     message,
     finishReason: { unified: "other", raw: why === "aborted" ? "aborted" : "repetition" },
-    ...cost.ofPart(),
+    ...cost.ofPartialAnswer(),
     ...cost.timing(),
     interrupted: true,
   });
 }
 
 /** The answer without its repetitions, which would only invite the model to go on. */
-function withoutEnd({ role, content }: AssistantMessage, surplus: number): AssistantMessage {
+function withoutRepetition({ role, content }: AssistantMessage, surplus: number): AssistantMessage {
   const kept = content.map((block, at) =>
     block.type === "text" && at === content.length - 1
       ? { ...block, text: `${block.text.slice(0, -surplus).toWellFormed()} …` }
@@ -233,32 +246,32 @@ function withoutEnd({ role, content }: AssistantMessage, surplus: number): Assis
  * One model request with its reservation. Waits for other requests on a shared budget. If a plugin aborts the
  * answer, the error is an {@link AbortedAnswer}. Throws only when the journal fails.
  */
-async function exchange(
+async function sendRequest(
   run: Run,
   request: ModelRequest,
   answered: typeof recordAnswer,
   cut: (cost: RequestCost, why: "aborted" | AbortedAnswer) => Promise<void>,
   show?: (part: StreamPart) => void,
 ): Promise<ModelTurn> {
-  await recorded(run);
+  await whenRecorded(run);
   const { model } = run.model();
   let reservation: Reservation | BudgetLimit;
   try {
     reservation = await reserve(run, model, request);
   } catch (error) {
-    return failed(run, error);
+    return failedTurn(run, error);
   }
   if (typeof reservation === "string") return { type: "exhausted", limit: reservation };
   const cost = new RequestCost(run, model, reservation);
   try {
-    await orAborted(receive(run, cost, show), run.signal, GRACE_MS);
+    await raceAbort(receive(run, cost, show), run.signal, GRACE_MS);
     return await answered(run, cost, cost.collector.result());
   } catch (error) {
     if (error instanceof AbortedAnswer) {
       await cut(cost, error);
       return { type: "failed", error };
     }
-    const failure = failed(run, error);
+    const failure = failedTurn(run, error);
     await (failure.type === "aborted" ? cut(cost, "aborted") : cost.chargeFailedAttempt("failed"));
     return failure;
   } finally {
@@ -266,7 +279,7 @@ async function exchange(
   }
 }
 
-function failed(run: Run, error: unknown): FailedTurn {
+function failedTurn(run: Run, error: unknown): FailedTurn {
   const failure = redactError(run.settings.redact, toNanoAgentError(error, "internal"));
   if (failure.code === "journal") throw failure;
   return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };
@@ -329,7 +342,7 @@ function measuredOf({ state }: Run, { messages }: ModelRequest): MeasuredContext
 const NEARLY_FULL = 0.8;
 
 /** Finish reasons by which providers report a full window. */
-const FULL_WORDS =
+const FULL_WINDOW_REASONS =
   /context_window_exceeded|context_length_exceeded|^model_length$|^context_(?:length|window)$/i;
 
 /**
@@ -338,7 +351,7 @@ const FULL_WORDS =
  */
 function isWindowFull(model: Model, { message, finish }: CollectedAnswer): boolean {
   const { unified, raw } = finish.finishReason;
-  if (FULL_WORDS.test(raw)) return true;
+  if (FULL_WINDOW_REASONS.test(raw)) return true;
   if (unified !== "length" || messageText(message).trim() !== "" || toolCallsOf(message).length > 0)
     return false;
   const { inputTokens, outputTokens } = finish.usage;
@@ -413,17 +426,17 @@ class RequestCost {
     return {
       model: `${answering.provider}/${finish.model ?? answering.id}`,
       usage,
-      ...defined({ costUsd: finish.costUsd ?? (price && costOf(usage, price)) }),
+      ...omitUndefined({ costUsd: finish.costUsd ?? (price && costOf(usage, price)) }),
     };
   }
 
-  ofPart(): Charge {
+  ofPartialAnswer(): Charge {
     const model = `${this.model.provider}/${this.model.id}`;
     if (!this.#isCounted(worstCasePrices(this.model, 0))) return { model, usage: NO_USAGE };
-    const outputTokens = estimateTokens(this.collector.written() + this.#arguments.join(""));
+    const outputTokens = estimateTokens(this.collector.receivedText() + this.#arguments.join(""));
     const usage: Usage = { inputTokens: this.#inputTokens(), outputTokens, estimated: true };
     const price = worstCasePrices(this.model, usage.inputTokens);
-    return { model, usage, ...defined({ costUsd: price && costOf(usage, price) }) };
+    return { model, usage, ...omitUndefined({ costUsd: price && costOf(usage, price) }) };
   }
 
   /**
@@ -433,7 +446,7 @@ class RequestCost {
   async chargeFailedAttempt(purpose: "retry" | "aborted" | "failed"): Promise<void> {
     const isLimited = this.#run.shared.ledger !== undefined;
     const mayHaveBegun = this.#hasBegun || (purpose === "aborted" && isLimited);
-    const charge = this.ofPart();
+    const charge = this.ofPartialAnswer();
     this.#hasBegun = false;
     this.#arguments.length = 0;
     if (mayHaveBegun && charge.usage.estimated === true)

@@ -1,7 +1,7 @@
 import { isNanoAgentError, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
-import { defined } from "../base/json.ts";
+import { omitUndefined } from "../base/json.ts";
 import { isWaiting } from "../base/stop-reason.ts";
-import { clipped } from "../base/text.ts";
+import { truncateEnd } from "../base/text.ts";
 import {
   type AssistantMessage,
   assistantMessage,
@@ -15,46 +15,49 @@ import {
 } from "../message/message.ts";
 import { repairTranscript } from "../message/transcript.ts";
 import type { BudgetLimit, SharedBudget } from "../model/budget.ts";
-import { calledInText } from "../model/call-markup.ts";
+import { toolCalledInText } from "../model/call-markup.ts";
 import type { FinishReason, Model } from "../model/model.ts";
 import type { Finish } from "../tool/tool.ts";
-import { refuseAsked } from "./approvals.ts";
+import { refusePendingQuestions } from "./approvals.ts";
 import { fillsWindow } from "./model-turn.ts";
 import type { Answer, RunBeginning } from "./ports.ts";
 import { type Ending, MaxIterationsError, type RunResult } from "./result.ts";
-import { type Recorder, type Run, record, recordSystemMessage, through } from "./run.ts";
+import { applyPlugins, type Recorder, type Run, record, recordSystemMessage } from "./run.ts";
 import { MAX_UNREADABLE, pendingCalls, type SessionState } from "./state.ts";
 
-export function budgetDetail(run: Run, limit: BudgetLimit): string {
+export function describeBudgetLimit(run: Run, limit: BudgetLimit): string {
   const { usd = 0, tokens = 0, wallTimeMs = 0, shared } = run.settings.budget;
   const { usage, costUsd } = run.state.session;
-  if (limit === "wall_time") return wallTimeDetail(wallTimeMs);
+  if (limit === "wall_time") return describeWallTimeLimit(wallTimeMs);
   if (limit === "tokens") {
     const spent = usage.inputTokens + usage.outputTokens;
-    return spentDetail(`${spent} of ${tokens} tokens are spent in this session`, spent >= tokens);
+    return describeSpent(`${spent} of ${tokens} tokens are spent in this session`, spent >= tokens);
   }
-  if (shared !== undefined && isScarcer(run, shared))
-    return `Of the $${amount(shared.usd)} shared with other runs, what is left does not cover the next request.`;
+  if (shared !== undefined && isTighter(run, shared))
+    return `Of the $${formatUsd(shared.usd)} shared with other runs, what is left does not cover the next request.`;
   if (costUsd === undefined)
     return `How much of the session's $${usd} is spent is unknown: an answer came from a model without a known price.`;
-  return spentDetail(`$${amount(costUsd)} of $${amount(usd)} is spent in this session`, costUsd >= usd);
+  return describeSpent(
+    `$${formatUsd(costUsd)} of $${formatUsd(usd)} is spent in this session`,
+    costUsd >= usd,
+  );
 }
 
-function spentDetail(spent: string, isAll: boolean): string {
+function describeSpent(spent: string, isAll: boolean): string {
   return isAll ? `${spent}.` : `${spent}, and what is left does not cover the next request.`;
 }
 
-function isScarcer(run: Run, shared: SharedBudget): boolean {
+function isTighter(run: Run, shared: SharedBudget): boolean {
   const { usd = Number.POSITIVE_INFINITY } = run.settings.budget;
   return shared.usd - shared.spentUsd <= usd - (run.state.session.costUsd ?? 0);
 }
 
-export function wallTimeDetail(wallTimeMs: number): string {
+export function describeWallTimeLimit(wallTimeMs: number): string {
   return `The run reached its time limit of ${wallTimeMs} ms.`;
 }
 
 /** Dollars: small amounts with three significant digits, others with two decimals. */
-function amount(usd: number): string {
+function formatUsd(usd: number): string {
   return usd >= 1 ? usd.toFixed(2) : usd.toPrecision(3).replace(/\.?0+$/, "");
 }
 
@@ -77,7 +80,9 @@ export async function perform(
   const given: RunBeginning = { messages, before: [] };
   let beginning = given;
   try {
-    beginning = await through(run.shared.plugins, given, (plugin, made) => plugin.beforeRun?.(run, made));
+    beginning = await applyPlugins(run.shared.plugins, given, (plugin, made) =>
+      plugin.beforeRun?.(run, made),
+    );
   } catch (error) {
     await beginRun(run, given, history);
     if (run.signal.aborted) return conduct(run);
@@ -93,7 +98,7 @@ async function afterRun(run: Run, ended: RunResult, beginning: RunBeginning): Pr
     try {
       result = (await plugin.afterRun?.(run, result, beginning)) ?? result;
     } catch (error) {
-      if (run.signal.aborted) result = { ...result, ...aborted(run.signal) } as RunResult;
+      if (run.signal.aborted) result = { ...result, ...abortEnding(run.signal) } as RunResult;
       else result = { ...result, stopReason: "error", error: toNanoAgentError(error) };
     }
     result = withFailure(run, result);
@@ -135,12 +140,12 @@ export async function beginRun(
     type: isContinuation(run, messages) ? "run_resume" : "run_start",
     sessionId: journal.sessionId,
     model: `${model.provider}/${model.id}`,
-    ...defined({ effort }),
+    ...omitUndefined({ effort }),
     tools: run.tools.names(),
   });
   await recordInterruption(run);
-  if (run.state.approvals.size > 0 && saysSomething(messages))
-    await refuseAsked(run, new Set(resultsIn(messages).map((result) => result.tool_use_id)));
+  if (run.state.approvals.size > 0 && hasNewInput(messages))
+    await refusePendingQuestions(run, new Set(resultsIn(messages).map((result) => result.tool_use_id)));
   for (const entry of before) await record(run, entry);
   if (isConversation(messages)) {
     await record(run, { type: "history", messages: repairTranscript(messages) });
@@ -167,7 +172,7 @@ export function isContinuation(
   messages: readonly Message[],
 ): boolean {
   if (journal.holdsOneRun === true) return state.progress.hasBegun;
-  return state.isUnfinished && !saysSomething(messages);
+  return state.isUnfinished && !hasNewInput(messages);
 }
 
 const INTERRUPTED = "The answer above was interrupted before it was complete.";
@@ -178,7 +183,7 @@ export async function recordInterruption(run: Recorder): Promise<void> {
 }
 
 /** True if the messages hold more than answers to open calls. */
-export function saysSomething(messages: readonly Message[]): boolean {
+export function hasNewInput(messages: readonly Message[]): boolean {
   return messages.some(({ content }) => content.some(({ type }) => type !== "tool_result"));
 }
 
@@ -197,12 +202,12 @@ async function recordInput(run: Run, message: UserMessage): Promise<void> {
     await record(run, { type: "user_message", message: { ...message, content }, source: "input" });
 }
 
-export function overBudget(run: Run, limit: BudgetLimit): Ending {
-  return { stopReason: "budget", limit, detail: budgetDetail(run, limit) };
+export function budgetEnding(run: Run, limit: BudgetLimit): Ending {
+  return { stopReason: "budget", limit, detail: describeBudgetLimit(run, limit) };
 }
 
 /** The ending of an aborted run. A wall-time limit aborts with a `timeout` error that says so. */
-export function aborted({ reason }: Pick<AbortSignal, "reason">): Ending {
+export function abortEnding({ reason }: Pick<AbortSignal, "reason">): Ending {
   if (!isNanoAgentError(reason, "timeout")) return { stopReason: "aborted" };
   return { stopReason: "budget", limit: "wall_time", detail: reason.message };
 }
@@ -210,17 +215,17 @@ export function aborted({ reason }: Pick<AbortSignal, "reason">): Ending {
 /** How often the model may answer in text when it must call a finish tool. */
 export const MAX_FINISH_REMINDERS = 3;
 
-export function finished(run: Run, { text, output }: Finish): Ending {
+export function finishEnding(run: Run, { text, output }: Finish): Ending {
   if (run.until.finishTool !== undefined && output !== undefined)
     return { stopReason: "structured_output", text, output };
-  return { stopReason: "finish_tool", text, ...defined({ output }) };
+  return { stopReason: "finish_tool", text, ...omitUndefined({ output }) };
 }
 
-export function isCut(finish: FinishReason): boolean {
+export function isAbnormalFinish(finish: FinishReason): boolean {
   return ["length", "refusal", "error"].includes(finish.unified);
 }
 
-function fullWindow({ model, state }: Run): Pick<Ending, "detail"> {
+function fullWindowDetail({ model, state }: Run): Pick<Ending, "detail"> {
   const used = state.measured?.tokens;
   const { model: asked } = model();
   if (used === undefined || !fillsWindow(asked, used)) return {};
@@ -228,17 +233,17 @@ function fullWindow({ model, state }: Run): Pick<Ending, "detail"> {
   return { detail: `The context window of ${window} tokens is full: the conversation takes ${used}.` };
 }
 
-export function answered(run: Run, { finishReason, message }: Answer): Ending {
+export function answerEnding(run: Run, { finishReason, message }: Answer): Ending {
   const text = messageText(message);
   const { unified, raw, detail } = finishReason;
-  if (unified === "length") return { stopReason: "output_limit", text, ...fullWindow(run) };
-  if (unified === "refusal") return { stopReason: "refusal", text, ...defined({ detail }) };
+  if (unified === "length") return { stopReason: "output_limit", text, ...fullWindowDetail(run) };
+  if (unified === "refusal") return { stopReason: "refusal", text, ...omitUndefined({ detail }) };
   if (unified === "error" || (unified === "other" && text === "" && raw !== ""))
-    return { stopReason: "error", text, error: couldNotGoOn(run.model().model, finishReason) };
+    return { stopReason: "error", text, error: unusableFinishError(run.model().model, finishReason) };
   return { stopReason: "completed", text };
 }
 
-function couldNotGoOn({ provider, id }: Model, { raw, detail }: FinishReason): NanoAgentError {
+function unusableFinishError({ provider, id }: Model, { raw, detail }: FinishReason): NanoAgentError {
   const said = detail === undefined ? "." : `: ${detail}`;
   return new NanoAgentError(
     "provider_error",
@@ -247,7 +252,7 @@ function couldNotGoOn({ provider, id }: Model, { raw, detail }: FinishReason): N
   );
 }
 
-export function neverFinished(tool: string): NanoAgentError {
+export function finishToolNotCalledError(tool: string): NanoAgentError {
   return new NanoAgentError(
     "invalid_response",
     `The model never delivered the value: it answered in text ${MAX_FINISH_REMINDERS + 1} times instead of calling ${tool}. Try a model that follows tool calls, or a simpler schema.`,
@@ -255,9 +260,9 @@ export function neverFinished(tool: string): NanoAgentError {
   );
 }
 
-export function neverReadable(calls: readonly ToolUseBlock[]): NanoAgentError {
+export function unreadableCallsError(calls: readonly ToolUseBlock[]): NanoAgentError {
   const { name = "", invalid_input } = calls.at(-1) ?? {};
-  const sent = clipped(invalid_input?.raw ?? "", 500);
+  const sent = truncateEnd(invalid_input?.raw ?? "", 500);
   return new NanoAgentError(
     "invalid_response",
     `In ${MAX_UNREADABLE} answers in a row the arguments of the calls were not JSON. The last ones, of ${name}: ${sent} Try a model that follows tool calls, or a higher output limit if they were cut.`,
@@ -289,7 +294,7 @@ export async function recordEnd(
     type: "run_end",
     stopReason,
     iterations,
-    ...defined({ error: failed, limit, circle, detail }),
+    ...omitUndefined({ error: failed, limit, circle, detail }),
   });
 }
 
@@ -300,7 +305,7 @@ export function resultOf(run: Run, ending: Ending): RunResult {
   // Safe: whoever ends a run with `error` or `structured_output` sets its fields.
   return {
     text: ending.text ?? state.progress.lastText,
-    ...defined({ output, stopReason, limit, circle, error, detail, pending }),
+    ...omitUndefined({ output, stopReason, limit, circle, error, detail, pending }),
     iterations: ending.iterations ?? Math.min(state.progress.iterations, run.until.maxIterations),
     messages: state.transcript.messages.slice(),
     usage: state.run.usage,
@@ -312,37 +317,37 @@ export function resultOf(run: Run, ending: Ending): RunResult {
 /** The ending of `result`, with another text if given. */
 export function endingOf(result: RunResult, text: string = result.text): Ending {
   const { stopReason, output, limit, circle, error, detail } = result;
-  return { stopReason, text, ...defined({ output, limit, circle, error, detail }) };
+  return { stopReason, text, ...omitUndefined({ output, limit, circle, error, detail }) };
 }
 
-const SAY_SOMETHING =
+const EMPTY_ANSWER =
   "Your last answer was empty. Continue the task; if it is done, say what you did and found.";
 
 /**
  * Checks an answer that would end the run without any outcome: an empty one right after tool results, or a
  * tool call written as text. `again`: the model was told, once · an error: it cannot continue.
  */
-export async function unfinished(
+export async function checkFinalAnswer(
   run: Run,
   message: AssistantMessage,
 ): Promise<"again" | NanoAgentError | undefined> {
   const text = messageText(message);
   if (text.trim() !== "") {
     const names = run.tools.specs().map(({ name }) => name);
-    const called = calledInText(text, names);
-    return called === undefined ? undefined : callAsText(run.model().model, called);
+    const called = toolCalledInText(text, names);
+    return called === undefined ? undefined : callAsTextError(run.model().model, called);
   }
   // An answer without blocks is not among the messages.
   const before = run.state.transcript.messages.findLast(({ role }) => role === "user");
   if (before === undefined) return undefined;
-  if (messageText(before) === SAY_SOMETHING) return neverSaid(run.model().model);
+  if (messageText(before) === EMPTY_ANSWER) return emptyAnswersError(run.model().model);
   const content: readonly ContentBlock[] = before.content;
   if (!content.some(({ type }) => type === "tool_result")) return undefined;
-  await recordSystemMessage(run, SAY_SOMETHING, { code: "empty" });
+  await recordSystemMessage(run, EMPTY_ANSWER, { code: "empty" });
   return "again";
 }
 
-function neverSaid({ provider, id }: Model): NanoAgentError {
+function emptyAnswersError({ provider, id }: Model): NanoAgentError {
   return new NanoAgentError(
     "invalid_response",
     `${provider} returned two empty answers of ${id} in a row after tool results. Run again without an input to go on, or try another model.`,
@@ -350,7 +355,7 @@ function neverSaid({ provider, id }: Model): NanoAgentError {
   );
 }
 
-function callAsText({ provider, id }: Model, tool: string): NanoAgentError {
+function callAsTextError({ provider, id }: Model, tool: string): NanoAgentError {
   return new NanoAgentError(
     "invalid_response",
     `${provider} passed a call of the tool ${tool} by ${id} through as text, so it did not run. Start the server with its parser for the calls of this model (vLLM: --enable-auto-tool-choice --tool-call-parser NAME; SGLang: --tool-call-parser NAME; llama-server: --jinja), or read calls from the text: "toolCalls": "text".`,

@@ -1,5 +1,5 @@
 import { NanoAgentError } from "../base/errors.ts";
-import { defined } from "../base/json.ts";
+import { omitUndefined } from "../base/json.ts";
 import type { StopReason } from "../base/stop-reason.ts";
 import type { Message, ToolInput, Usage } from "../message/message.ts";
 import type { BudgetLimit } from "../model/budget.ts";
@@ -155,18 +155,18 @@ export class RunError extends NanoAgentError {
   constructor(result: RunResult) {
     const { error, stopReason } = result;
     const code = error?.code ?? (stopReason === "aborted" ? "aborted" : "incomplete");
-    super(code, `${whyWithoutAnswer(result)} ${HOW_TO_GO_ON[stopReason] ?? KEPT}`, {
+    super(code, `${describeMissingAnswer(result)} ${NEXT_STEPS[stopReason] ?? RESUME_HINT}`, {
       details: { ...error?.details, stopReason },
-      ...defined({ cause: error, retryable: error?.retryable }),
+      ...omitUndefined({ cause: error, retryable: error?.retryable }),
     });
     this.name = "RunError";
     this.result = result;
   }
 }
 
-const KEPT = "The conversation is kept: run() without an input continues it.";
+const RESUME_HINT = "The conversation is kept: run() without an input continues it.";
 
-const HOW_TO_GO_ON: { readonly [reason in StopReason]?: string } = {
+const NEXT_STEPS: { readonly [reason in StopReason]?: string } = {
   awaiting_approval: "Answer with run(undefined, { approvals }).",
   awaiting_external: "Answer with a run whose input is the tool results.",
   budget: "Raise the budget; the conversation is kept, and run() without an input continues it.",
@@ -174,7 +174,7 @@ const HOW_TO_GO_ON: { readonly [reason in StopReason]?: string } = {
   refusal: "Rephrase the request; the conversation is kept.",
 };
 
-function whyWithoutAnswer({ error, stopReason, detail }: RunResult): string {
+function describeMissingAnswer({ error, stopReason, detail }: RunResult): string {
   // A provider's message may lack a full stop.
   if (error !== undefined) return error.message.replace(/[^\s.!?…。！？]$/u, "$&.");
   return `The run ended with ${stopReason}${detail === undefined ? "." : `: ${detail}`}`;

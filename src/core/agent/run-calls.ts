@@ -1,10 +1,10 @@
-import { type Clock, LinkedAbort, orAborted, startTimer } from "../base/async.ts";
-import { check, OBJECT } from "../base/check.ts";
-import { errorMessage, misuse, NanoAgentError } from "../base/errors.ts";
-import { defined } from "../base/json.ts";
+import { type Clock, LinkedAbort, raceAbort, startTimer } from "../base/async.ts";
+import { check, OBJECT_SCHEMA } from "../base/check-options.ts";
+import { errorMessage, invalidArgument, NanoAgentError } from "../base/errors.ts";
+import { omitUndefined } from "../base/json.ts";
 import { hashText } from "../base/text.ts";
 import type { ToolInput, ToolUseBlock } from "../message/message.ts";
-import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
+import { INTERRUPTED_BEFORE_START, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import type {
   Finish,
   SubagentOutcome,
@@ -17,14 +17,14 @@ import {
   errorResult,
   redactResult,
   redactUpdates,
-  toBlock,
+  toResultBlock,
   toToolResult,
   type Updates,
 } from "../tool/tool-output.ts";
 import { type Admission, type FinishedCall, NOT_STARTED, prepareCall, requestedCall } from "./approvals.ts";
 import type { NewEntry } from "./entries.ts";
 import type { CheckpointedCall, Checkpointer, RequestedCall } from "./ports.ts";
-import { pluginFailure, type Run, record, through } from "./run.ts";
+import { applyPlugins, keepPluginFailure, type Run, record } from "./run.ts";
 
 /** A task that has not ended. `ended` never rejects. */
 interface OpenTask {
@@ -118,7 +118,7 @@ export class CallAbort {
   }
 
   /** Tracks work the call starts inside the run and may not wait for. */
-  begin<T>(work: Promise<T>): Promise<T> {
+  track<T>(work: Promise<T>): Promise<T> {
     const forget = (): boolean => this.#begun.delete(work);
     this.#begun.add(work);
     work.then(forget, forget);
@@ -142,14 +142,14 @@ const AFTER_GRACE_MS = 5_000;
 /**
  * Keeps what a call may change. Resolves to the outcome of a call that could not be undone, so must not run.
  */
-async function keepBefore(
+async function checkpointBefore(
   run: Run,
   checkpointer: Checkpointer,
   call: CheckpointedCall,
 ): Promise<FinishedCall | undefined> {
   const before = (async () => checkpointer.before(call))();
   try {
-    await orAborted(before, run.signal);
+    await raceAbort(before, run.signal);
     return undefined;
   } catch (error) {
     if (!run.signal.aborted)
@@ -160,14 +160,14 @@ async function keepBefore(
   }
 }
 
-async function changesOf(
+async function checkpointAfter(
   run: Run,
   checkpointer: Checkpointer,
   call: CheckpointedCall,
 ): Promise<readonly NewEntry[]> {
   try {
     const after = (async () => checkpointer.after(call))();
-    return (await orAborted(after, run.signal, AFTER_GRACE_MS)) ?? [];
+    return (await raceAbort(after, run.signal, AFTER_GRACE_MS)) ?? [];
   } catch (error) {
     const message = `What ${call.name} changed could not be recorded for undo: ${errorMessage(error)}`;
     run.emit({ type: "warning", message });
@@ -238,7 +238,7 @@ function accessOfCall(run: Run, name: string, input: ToolInput): ToolAccess {
 async function finishCall(run: Run, admission: Admission, parentCallId?: string): Promise<FinishedCall> {
   const { call } = admission;
   const startedAt = run.settings.clock.elapsed();
-  const settled = await end(run, admission, parentCallId);
+  const settled = await outcomeOf(run, admission, parentCallId);
   const { result } = settled;
   const { title, metadata, essence } = result;
   const fingerprint = essence === undefined ? undefined : hashText(essence).toString(36);
@@ -247,15 +247,15 @@ async function finishCall(run: Run, admission: Admission, parentCallId?: string)
     callId: call.id,
     name: call.name,
     status: settled.status,
-    result: toBlock(call.id, result, run.settings.maxToolResultChars),
+    result: toResultBlock(call.id, result, run.settings.maxToolResultChars),
     durationMs: Math.round(run.settings.clock.elapsed() - startedAt),
-    ...defined({ title, metadata, fingerprint, parentCallId, finish: storable(run, result) }),
+    ...omitUndefined({ title, metadata, fingerprint, parentCallId, finish: storableFinish(run, result) }),
   });
   return settled;
 }
 
 /** The answer of a finish tool, unless it contains secrets: a structured value cannot be redacted. */
-function storable({ settings: { redact } }: Run, { finish, isError }: ToolResult): Finish | undefined {
+function storableFinish({ settings: { redact } }: Run, { finish, isError }: ToolResult): Finish | undefined {
   if (finish === undefined || isError === true) return undefined;
   if (redact === undefined) return finish;
   try {
@@ -268,28 +268,32 @@ function storable({ settings: { redact } }: Run, { finish, isError }: ToolResult
 }
 
 /** The outcome of an admitted call: it runs, or has an outcome already. */
-async function end(run: Run, admission: Admission, parentCallId: string | undefined): Promise<FinishedCall> {
+async function outcomeOf(
+  run: Run,
+  admission: Admission,
+  parentCallId: string | undefined,
+): Promise<FinishedCall> {
   const { call, type } = admission;
   const asMade = requestedCall(run, call, parentCallId);
   if (type === "open") {
     const result = errorResult(`${call.name} is answered by the caller and cannot be nested.`);
-    return finished(run, { status: "error", result }, asMade);
+    return processResult(run, { status: "error", result }, asMade);
   }
-  if (type === "refused") return finished(run, admission.settled, asMade);
+  if (type === "refused") return processResult(run, admission.settled, asMade);
   const { tool, input } = admission;
   const made = { ...asMade, input };
-  if (run.signal.aborted) return finished(run, NOT_STARTED, made);
+  if (run.signal.aborted) return processResult(run, NOT_STARTED, made);
   const { checkpointer } = run.settings;
   if (checkpointer === undefined) return runReady(run, admission, made, parentCallId);
   const access = accessOfCall(run, tool.name, input);
   const kept: CheckpointedCall = { callId: call.id, tool, name: call.name, access };
-  const refusal = await keepBefore(run, checkpointer, kept);
-  if (refusal !== undefined) return finished(run, refusal, made);
+  const refusal = await checkpointBefore(run, checkpointer, kept);
+  if (refusal !== undefined) return processResult(run, refusal, made);
   try {
     // What a hook changes in files after a call counts as part of the call.
     return await runReady(run, admission, made, parentCallId);
   } finally {
-    for (const entry of await changesOf(run, checkpointer, kept)) await record(run, entry);
+    for (const entry of await checkpointAfter(run, checkpointer, kept)) await record(run, entry);
   }
 }
 
@@ -300,14 +304,14 @@ async function runReady(
   parentCallId: string | undefined,
 ): Promise<FinishedCall> {
   const settled = await execute(run, admission, parentCallId);
-  return finished(run, settled, settled === NOT_STARTED ? made : { ...made, hasRun: true });
+  return processResult(run, settled, settled === NOT_STARTED ? made : { ...made, hasRun: true });
 }
 
 /**
  * The outcome of a call after plugins and redaction, also of what plugins added. A refused or aborted call
  * stays one. If a plugin throws, the result is withheld: the plugin may have been meant to remove something.
  */
-async function finished(
+async function processResult(
   run: Run,
   { status, result }: FinishedCall,
   made: RequestedCall,
@@ -315,11 +319,11 @@ async function finished(
   const shown = redactResult(run.settings.redact, result);
   let changed: ToolResult;
   try {
-    changed = await through(run.shared.plugins, shown, (plugin, current) =>
+    changed = await applyPlugins(run.shared.plugins, shown, (plugin, current) =>
       plugin.afterCall?.(run, current, made),
     );
   } catch (error) {
-    changed = errorResult(`The result of the call is withheld. ${pluginFailure(run, error).message}`);
+    changed = errorResult(`The result of the call is withheld. ${keepPluginFailure(run, error).message}`);
   }
   if (changed === shown) return { status, result: shown };
   const hooked = redactResult(run.settings.redact, changed);
@@ -333,7 +337,7 @@ async function execute(
   parentCallId: string | undefined,
 ): Promise<FinishedCall> {
   const { id: callId, name } = call;
-  await record(run, { type: "tool_intent", callId, name, input, ...defined({ judged, parentCallId }) });
+  await record(run, { type: "tool_intent", callId, name, input, ...omitUndefined({ judged, parentCallId }) });
   // A tool started with an aborted signal would never see the abort event.
   if (run.signal.aborted) return NOT_STARTED;
   const timeoutMs = tool.timeoutMs ?? run.settings.toolTimeoutMs;
@@ -344,7 +348,7 @@ async function execute(
   const context = toolContext(run, call, abort, updates);
   try {
     const work = toToolResult(tool.execute?.(input as never, context), context.update, () => abort.hasEnded);
-    const result = await orAborted(work, abort.signal, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
+    const result = await raceAbort(work, abort.signal, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
     if (abort.timedOut) return { status: "error", result: timeoutResult(timeoutMs, result) };
     if (run.signal.aborted) return { status: "aborted", result: { ...result, isError: true } };
     return { status: result.isError === true ? "error" : "ok", result };
@@ -381,17 +385,17 @@ function toolContext(run: Run, call: ToolUseBlock, abort: CallAbort, updates: Up
       if (!abort.hasEnded) updates.push(typeof update === "string" ? { text: update } : update);
     },
     callTool: (name, input) => {
-      if (abort.hasEnded) return Promise.resolve(errorResult(NEVER_RAN));
-      callNested ??= callMaker({ ...run, signal: abort.inner }, call.id);
-      return abort.begin(callNested(name, input));
+      if (abort.hasEnded) return Promise.resolve(errorResult(INTERRUPTED_BEFORE_START));
+      callNested ??= nestedCaller({ ...run, signal: abort.inner }, call.id);
+      return abort.track(callNested(name, input));
     },
     listTools: () => run.tools.list(),
     runAgent: (task) => {
       if (abort.hasEnded) {
         const ended = new NanoAgentError("aborted", `The call of ${call.name} has ended.`);
-        return abort.begin(Promise.reject<SubagentOutcome>(ended));
+        return abort.track(Promise.reject<SubagentOutcome>(ended));
       }
-      return abort.begin(
+      return abort.track(
         run.shared.startSubagent({ ...run, signal: abort.inner }, { call, task, number: ++subagents }),
       );
     },
@@ -402,7 +406,7 @@ function toolContext(run: Run, call: ToolUseBlock, abort: CallAbort, updates: Up
  * Returns the function with which a call makes calls of its own. They are prepared in call order and
  * scheduled like any others. Throws only when the journal fails.
  */
-export function callMaker(
+export function nestedCaller(
   run: Run,
   parentCallId: string,
   scheduler: Scheduler = new Scheduler(run.settings.maxParallelToolCalls),
@@ -419,8 +423,8 @@ export function callMaker(
     return id;
   };
   return async (name, input) => {
-    check(input, OBJECT, `The input of ${name}`);
-    const call: ToolUseBlock = { type: "tool_use", id: nextId(), name, input: ownCopy(name, input) };
+    check(input, OBJECT_SCHEMA, `The input of ${name}`);
+    const call: ToolUseBlock = { type: "tool_use", id: nextId(), name, input: copyInput(name, input) };
     const own = admitted.then(() => prepareCall(run, call, parentCallId));
     admitted = own.catch(() => undefined);
     const admission = await own;
@@ -432,10 +436,10 @@ export function callMaker(
 }
 
 /** A copy: later changes to the original do not change what runs. */
-function ownCopy(name: string, input: ToolInput): ToolInput {
+function copyInput(name: string, input: ToolInput): ToolInput {
   try {
     return structuredClone(input);
   } catch (error) {
-    throw misuse(`The input of ${name} must be data, without functions: ${errorMessage(error)}`);
+    throw invalidArgument(`The input of ${name} must be data, without functions: ${errorMessage(error)}`);
   }
 }

@@ -190,7 +190,7 @@ export interface Recorder extends Pick<Run, "journal" | "state" | "emit" | "scop
 
 /**
  * Stores an entry, folds it into the state and publishes it, in that order. An answer may be published while
- * the records that follow from it are stored with it: {@link recorded} waits for that. Rejects with `journal`
+ * the records that follow from it are stored with it: {@link whenRecorded} waits for that. Rejects with `journal`
  * if an entry cannot be stored, and with `aborted` if the run was released.
  */
 export async function record(run: Recorder, entry: NewEntry): Promise<JournalEntry> {
@@ -200,9 +200,9 @@ export async function record(run: Recorder, entry: NewEntry): Promise<JournalEnt
   try {
     stored = await run.journal.append(run.scope === undefined ? entry : { ...entry, scope: run.scope });
   } catch (error) {
-    throw notStored(entry.type, error);
+    throw storeError(entry.type, error);
   }
-  if (!isRecord(stored)) throw notStored(entry.type, "append() gave back no entry.");
+  if (!isRecord(stored)) throw storeError(entry.type, "append() gave back no entry.");
   run.state.apply(stored);
   const flushing = entry.type === "assistant_message" ? run.journal.flush?.() : undefined;
   // If it fails, the next record fails too: the journal is broken.
@@ -216,9 +216,9 @@ export async function record(run: Recorder, entry: NewEntry): Promise<JournalEnt
 }
 
 /** Resolves when all records are stored and published; undefined if they are. Rejects with `journal`. */
-export function recorded({ journal }: Pick<Recorder, "journal">): Promise<void> | undefined {
+export function whenRecorded({ journal }: Pick<Recorder, "journal">): Promise<void> | undefined {
   return journal.flush?.().catch((error: unknown) => {
-    throw notStored("assistant_message", error);
+    throw storeError("assistant_message", error);
   });
 }
 
@@ -231,7 +231,7 @@ export async function recordSystemMessage(
   await record(run, { type: "user_message", message: userMessage(text), source: "system", ...about });
 }
 
-function notStored(type: NewEntry["type"], error: unknown): NanoAgentError {
+function storeError(type: NewEntry["type"], error: unknown): NanoAgentError {
   return new NanoAgentError(
     "journal",
     `The journal could not store the ${type} record: ${errorMessage(error)}`,
@@ -240,7 +240,7 @@ function notStored(type: NewEntry["type"], error: unknown): NanoAgentError {
 }
 
 /** Passes a value through the plugins in turn. Synchronous as long as none of them changes it. */
-export function through<T>(
+export function applyPlugins<T>(
   plugins: readonly RunPlugin[],
   value: T,
   step: (plugin: RunPlugin, value: T) => Change<T>,
@@ -251,7 +251,7 @@ export function through<T>(
     const making = step(plugin, value);
     if (making === undefined) continue;
     const others = plugins.slice(asked);
-    return making.then((made) => through(others, made ?? value, step));
+    return making.then((made) => applyPlugins(others, made ?? value, step));
   }
   return value;
 }
@@ -278,7 +278,7 @@ export function foldsOf(plugins: readonly RunPlugin[]): readonly (new () => Fold
 }
 
 /** Keeps a plugin's error, unless the run was aborted, so that the run ends with it after this turn. */
-export function pluginFailure(run: Run, error: unknown): NanoAgentError {
+export function keepPluginFailure(run: Run, error: unknown): NanoAgentError {
   const failure = toNanoAgentError(error);
   if (!run.signal.aborted) run.shared.failure.error ??= failure;
   return failure;

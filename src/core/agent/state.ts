@@ -1,4 +1,4 @@
-import { defined } from "../base/json.ts";
+import { omitUndefined } from "../base/json.ts";
 import { isWaiting } from "../base/stop-reason.ts";
 import {
   addUsage,
@@ -12,7 +12,12 @@ import {
   toolCallsOf,
   type Usage,
 } from "../message/message.ts";
-import { MessageLabels, NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
+import {
+  INTERRUPTED_BEFORE_START,
+  MessageLabels,
+  OUTCOME_UNKNOWN,
+  Transcript,
+} from "../message/transcript.ts";
 import type { MeasuredContext } from "../model/estimate.ts";
 import type { Finish } from "../tool/tool.ts";
 import type {
@@ -61,14 +66,14 @@ export function isSpending(entry: JournalEntry): entry is SpendingEntry {
 }
 
 /** True for an interrupted answer that was not charged: its cost is zero, not unknown. */
-export function isUnpaid(entry: SpendingEntry): boolean {
+export function isUncharged(entry: SpendingEntry): boolean {
   return entry.type === "assistant_message" && entry.interrupted === true && entry.usage.estimated !== true;
 }
 
 /** `before` plus one entry. Impossible figures in a foreign journal are ignored. */
 export function addSpending(before: Spending, entry: SpendingEntry): Spending {
   const isCut = entry.type === "assistant_message" && entry.interrupted === true;
-  const isFree = isUnpaid(entry);
+  const isFree = isUncharged(entry);
   const { costUsd } = before;
   return {
     requests: before.requests + 1,
@@ -96,11 +101,11 @@ export class RunProgress {
   /** The last non-empty text of the model. */
   lastText = "";
   /** How often the model was told that a tool must end the run. */
-  nudges = 0;
+  finishReminders = 0;
   /** Unreadable answers in a row. */
-  unreadable = 0;
+  unreadableAnswers = 0;
   /** The user's words: input and steering, as text. */
-  asked: string[] = [];
+  questions: string[] = [];
   hasBegun = false;
   /** True if it has started and not ended. */
   isOpen = false;
@@ -139,7 +144,7 @@ export class RunProgress {
   #begin(entry: RunStartEntry, wasWaiting: boolean): void {
     this.#startOver();
     // The question of a run that waited is still unanswered.
-    if (!wasWaiting) this.asked = [];
+    if (!wasWaiting) this.questions = [];
     this.iterations = 0;
     this.lastText = "";
     this.#called = [];
@@ -156,8 +161,8 @@ export class RunProgress {
 
   #startOver(): void {
     this.#leaveTurn();
-    this.nudges = 0;
-    this.unreadable = 0;
+    this.finishReminders = 0;
+    this.unreadableAnswers = 0;
   }
 
   #work(entry: RunStartEntry | RunResumeEntry): void {
@@ -176,8 +181,8 @@ export class RunProgress {
   #hear({ source, code, message }: UserEntry): void {
     this.#leaveTurn();
     if (source === "input" || source === "steering") this.#ask([message]);
-    if (code === "nudge") this.nudges += 1;
-    if (code === "unreadable") this.unreadable += 1;
+    if (code === "nudge") this.finishReminders += 1;
+    if (code === "unreadable") this.unreadableAnswers += 1;
   }
 
   #take(messages: readonly Message[]): void {
@@ -188,7 +193,7 @@ export class RunProgress {
   #ask(messages: readonly Message[]): void {
     for (const message of messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1)) {
       const text = messageText(message, "\n").trim();
-      if (text !== "") this.asked.push(text);
+      if (text !== "") this.questions.push(text);
     }
   }
 
@@ -198,7 +203,9 @@ export class RunProgress {
     this.#leaveTurn();
     if (calls.length === 0 && entry.interrupted !== true) this.answer = entry;
     if (calls.length > 0)
-      this.unreadable = calls.every((call) => call.invalid_input !== undefined) ? this.unreadable + 1 : 0;
+      this.unreadableAnswers = calls.every((call) => call.invalid_input !== undefined)
+        ? this.unreadableAnswers + 1
+        : 0;
     for (const { name } of calls) if (!this.#called.includes(name)) this.#called.push(name);
     this.iterations += 1;
     const text = textOf(message.content);
@@ -255,7 +262,7 @@ export class SessionState {
   /** Increases when messages are removed or restored: by a compaction, its undo, or an edit. */
   revision = 0;
   /** True after the newest compaction was undone: no automatic one follows while requests still fit. */
-  isUndone = false;
+  isCompactionUndone = false;
   readonly #folds: readonly Fold[];
   readonly #nested: NestedState | undefined;
   readonly #open = new Map<string, OpenCall>();
@@ -322,7 +329,7 @@ export class SessionState {
   }
 
   /** Id of the newest compaction, unless it was undone already. */
-  get undoable(): string | undefined {
+  get undoableCompaction(): string | undefined {
     return this.#compaction?.id;
   }
 
@@ -344,12 +351,12 @@ export class SessionState {
     this.#change(entry);
     if (entry.type === "compaction" || entry.type === "compaction_undone") {
       // Messages still without an id are the ones that were repaired.
-      for (const message of transcript.messages) labels.nameUnnamed(message, `${entry.id}/results`);
+      for (const message of transcript.messages) labels.setMissingId(message, `${entry.id}/results`);
       return;
     }
     // If calls were open, the first new message holds their results.
     const results = wasOpen ? transcript.messages[before] : undefined;
-    if (results !== undefined) labels.nameNew(results, `${entry.id}/results`);
+    if (results !== undefined) labels.setId(results, `${entry.id}/results`);
   }
 
   #change(entry: JournalEntry): void {
@@ -370,7 +377,7 @@ export class SessionState {
         this.#open.clear();
         return;
       case "user_message":
-        this.transcript.addUser(labels.named(entry.message, entry.id));
+        this.transcript.addUser(labels.withId(entry.message, entry.id));
         this.#isCut = false;
         if (entry.source === "memory") labels.mark([entry.id], [LONG_TERM_MEMORY]);
         this.#open.clear();
@@ -443,7 +450,7 @@ export class SessionState {
     const { begun, question, decision } = this.#open.get(callId) ?? {};
     if (decision?.action === "deny") return `${NOT_APPROVED}: ${decision.reason}`;
     if (question !== undefined) return `${NOT_APPROVED}: it was not answered`;
-    return begun === undefined ? NEVER_RAN : OUTCOME_UNKNOWN;
+    return begun === undefined ? INTERRUPTED_BEFORE_START : OUTCOME_UNKNOWN;
   }
 
   #foldContext(entry: JournalEntry): void {
@@ -455,7 +462,7 @@ export class SessionState {
   }
 
   #named(id: string, messages: readonly Message[]): readonly Message[] {
-    return messages.map((message, at) => this.labels.named(message, `${id}/${at}`));
+    return messages.map((message, at) => this.labels.withId(message, `${id}/${at}`));
   }
 
   #edit({ edit, messages, marks = [] }: MemoryEditEntry): void {
@@ -480,7 +487,7 @@ export class SessionState {
     this.#compaction = { id, before, count: this.transcript.messages.length };
     this.measured = undefined;
     this.revision += 1;
-    this.isUndone = false;
+    this.isCompactionUndone = false;
   }
 
   #undoCompaction(target: string): void {
@@ -489,12 +496,12 @@ export class SessionState {
     this.#compaction = undefined;
     this.measured = undefined;
     this.revision += 1;
-    this.isUndone = true;
+    this.isCompactionUndone = true;
   }
 
   #answer(entry: AssistantEntry): void {
     this.transcript.addAssistant(entry.message);
-    this.labels.nameNew(entry.message, entry.id);
+    this.labels.setId(entry.message, entry.id);
     this.#isCut = entry.interrupted === true;
     this.#open.clear();
     this.#spend(entry);
@@ -531,7 +538,7 @@ export function pendingCalls(state: SessionState): readonly PendingCall[] {
           name,
           input: asked.input,
           question: asked.id,
-          ...defined({ cwd: asked.cwd, place: asked.place }),
+          ...omitUndefined({ cwd: asked.cwd, place: asked.place }),
           ...questionOf(asked),
           waitsFor: "approval",
         };
@@ -546,5 +553,5 @@ export function questionOf({
   rule,
   suggestion,
 }: ApprovalRequestEntry): Pick<PendingCall, "reason" | "code" | "part" | "rule" | "suggestion"> {
-  return defined({ reason, code, part, rule, suggestion });
+  return omitUndefined({ reason, code, part, rule, suggestion });
 }

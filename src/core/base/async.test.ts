@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import fc from "fast-check";
 import { describe, expect, it, test, vi } from "vitest";
-import { backoffDelayMs, LinkedAbort, orAborted, parseRetryAfter, systemClock } from "./async.ts";
+import { backoffDelayMs, LinkedAbort, parseRetryAfter, raceAbort, systemClock } from "./async.ts";
 
 describe("systemClock", () => {
   it("sleeps and leaves no listener behind", async () => {
@@ -76,8 +76,8 @@ test("tells those who wait, with no listener on the signal for each", async () =
   const run = new LinkedAbort(undefined);
   let listeners = 0;
   run.signal.addEventListener = () => listeners++;
-  const [answer, never] = [orAborted(Promise.resolve("there"), run.signal), new Promise(() => undefined)];
-  const waits = [orAborted(never, run.signal), orAborted(never, run.signal)];
+  const [answer, never] = [raceAbort(Promise.resolve("there"), run.signal), new Promise(() => undefined)];
+  const waits = [raceAbort(never, run.signal), raceAbort(never, run.signal)];
   await expect(answer).resolves.toBe("there");
   run.abort("enough");
   await expect(Promise.allSettled(waits)).resolves.toEqual([

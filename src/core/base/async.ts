@@ -148,7 +148,7 @@ function sourceOf(signal: AbortSignal): AbortSource {
  * Settles as `promise` does, or rejects with {@link abortError} `graceMs` milliseconds after the abort,
  * whichever comes first. The grace period lets work end on its own and report how.
  */
-export function orAborted<T>(promise: Promise<T>, signal: AbortSignal, graceMs = 0): Promise<T> {
+export function raceAbort<T>(promise: Promise<T>, signal: AbortSignal, graceMs = 0): Promise<T> {
   const source = sourceOf(signal);
   return new Promise((resolve, reject) => {
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -184,7 +184,7 @@ interface TimeBound {
  * The result of foreign code, with a time limit. The code gets a signal that is aborted at the limit. Rejects
  * then with a message starting "it took longer than", or with the reason of `signal`.
  */
-export async function inTime<T>(
+export async function withTimeout<T>(
   work: (signal: AbortSignal) => T | Promise<T>,
   { ms, clock, signal }: TimeBound,
 ): Promise<Awaited<T>> {
@@ -193,7 +193,7 @@ export async function inTime<T>(
   const stopTimer = startTimer(clock, ms, () => timeout.abort(new Error(`it took longer than ${limitText}`)));
   const combined = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
   try {
-    return await orAborted((async () => work(combined))() as Promise<Awaited<T>>, combined);
+    return await raceAbort((async () => work(combined))() as Promise<Awaited<T>>, combined);
   } catch (error) {
     throw timeout.signal.aborted ? timeout.signal.reason : error;
   } finally {

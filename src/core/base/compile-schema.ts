@@ -1,6 +1,5 @@
-import { MAX_ISSUES, pathText, pointerToken, schemaError } from "./check-value.ts";
-import { errorMessage, type Json, misuse } from "./errors.ts";
-import { isPlain, isRecord, MAX_JSON_DEPTH } from "./json.ts";
+import { errorMessage, invalidArgument, type Json } from "./errors.ts";
+import { isPlainObject, isRecord, MAX_JSON_DEPTH } from "./json.ts";
 import type {
   CompiledSchema,
   InferSchema,
@@ -10,6 +9,7 @@ import type {
   SchemaResult,
   StandardSchema,
 } from "./schema.ts";
+import { MAX_ISSUES, pathText, pointerToken, schemaError } from "./schema-keywords.ts";
 import { compileValidator, type JsonValidator } from "./validate-json.ts";
 
 /**
@@ -24,8 +24,8 @@ export function compileSchema<const S extends SchemaInput>(schema: S): CompiledS
 }
 
 function compileJson(schema: unknown): CompiledSchema {
-  if (!isPlain(schema)) {
-    throw misuse(
+  if (!isPlainObject(schema)) {
+    throw invalidArgument(
       `A schema must be a JSON Schema object or a Standard Schema (zod 4.2 or later, for one), not ${kindOf(schema)}.`,
     );
   }
@@ -56,7 +56,7 @@ type MaybePromise<T> = T | Promise<T>;
 function standardJsonSchema(standard: Standard): JsonSchema {
   const { vendor, jsonSchema } = standard;
   if (jsonSchema === undefined) {
-    throw misuse(
+    throw invalidArgument(
       `This ${vendor} schema cannot say what it is as JSON Schema (zod can from version 4.2). Pass JSON Schema instead.`,
       { details: { vendor } },
     );
@@ -65,7 +65,7 @@ function standardJsonSchema(standard: Standard): JsonSchema {
   try {
     written = jsonSchema.input({ target: "draft-2020-12" });
   } catch (error) {
-    throw misuse(
+    throw invalidArgument(
       `This ${vendor} schema cannot be written as JSON Schema: ${errorMessage(error)}. Use types that JSON has, or pass JSON Schema.`,
       { cause: error, details: { vendor } },
     );
@@ -134,7 +134,7 @@ function isStandardSchema(schema: unknown): schema is StandardSchema {
 function copyJson(value: unknown, where: string, parents: readonly object[]): Json {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  if (!Array.isArray(value) && !isPlain(value))
+  if (!Array.isArray(value) && !isPlainObject(value))
     throw schemaError(where, `is ${kindOf(value)}, which JSON cannot hold`);
   if (parents.includes(value)) throw schemaError(where, "contains itself; use $ref and $defs");
   if (parents.length >= MAX_JSON_DEPTH)

@@ -79,7 +79,7 @@ export class NanoAgentError extends Error {
   }
 }
 
-export function misuse(message: string, options?: NanoAgentErrorOptions): NanoAgentError {
+export function invalidArgument(message: string, options?: NanoAgentErrorOptions): NanoAgentError {
   return new NanoAgentError("invalid_argument", message, options);
 }
 
@@ -152,7 +152,7 @@ export function recordedError({ code, message, retryable, details }: NanoAgentEr
  */
 export function assertEngine(): void {
   if (typeof Promise.withResolvers === "function" && typeof Map.groupBy === "function") return;
-  throw misuse(
+  throw invalidArgument(
     "This engine is too old for nano-agent: it lacks parts of ES2024 (Promise.withResolvers, Map.groupBy). Use Node 22.21 or newer, or a browser, Deno or Bun of 2024 or later.",
   );
 }

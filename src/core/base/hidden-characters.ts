@@ -1,12 +1,12 @@
 /** The first character that a person would not see as what it is, as `U+XXXX`. */
-export function hiddenCharacter(text: string): string | undefined {
+export function findInvisible(text: string): string | undefined {
   if (VISIBLE_ASCII.test(text)) return undefined;
   const character = HIDDEN.exec(text)?.[0];
   return character === undefined ? undefined : nameOf(character);
 }
 
-/** A text with each {@link hiddenCharacter} as its name: `a‹U+202E›b`. Tabs and line feeds stay. */
-export function withHiddenShown(text: string): string {
+/** A text with each {@link findInvisible} as its name: `a‹U+202E›b`. Tabs and line feeds stay. */
+export function revealInvisible(text: string): string {
   return text.replaceAll(EVERY_HIDDEN, (char) => `‹${nameOf(char)}›`);
 }
 

@@ -1,5 +1,5 @@
 import { errorMessage } from "./errors.ts";
-import { clipped, commonStart } from "./text.ts";
+import { commonPrefixLength, truncateEnd } from "./text.ts";
 
 /** Maximum nesting of a value; `JSON.stringify` could not write deeper ones. */
 export const MAX_JSON_DEPTH = 500;
@@ -117,7 +117,7 @@ function areFieldsEqual(one: Fields, other: Fields): boolean {
  * The value after a round trip through the journal: dates, and numbers JSON lacks, become text. `undefined`
  * if JSON cannot hold it.
  */
-export function asStored(value: unknown): unknown {
+export function toStoredJson(value: unknown): unknown {
   try {
     const text = JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? `${each}` : each));
     return text === undefined ? undefined : JSON.parse(text);
@@ -127,7 +127,7 @@ export function asStored(value: unknown): unknown {
 }
 
 /** True for a plain object of any realm: no date, map or class instance. */
-export function isPlain(value: unknown): value is Fields {
+export function isPlainObject(value: unknown): value is Fields {
   if (!isRecord(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
@@ -143,7 +143,7 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
 }
 
 /** Drops `undefined` fields, as optional fields require. */
-export function defined<T extends object>(given: T): DefinedFields<T> {
+export function omitUndefined<T extends object>(given: T): DefinedFields<T> {
   const present: { [name: string]: unknown } = {};
   for (const name in given) if (given[name] !== undefined) present[name] = given[name];
   return present as DefinedFields<T>;
@@ -190,7 +190,7 @@ function differenceAt(path: string, left: unknown, right: unknown): Difference |
     }
     return undefined;
   }
-  const start = typeof left === "string" && typeof right === "string" ? commonStart(left, right) : 0;
+  const start = typeof left === "string" && typeof right === "string" ? commonPrefixLength(left, right) : 0;
   return {
     path: path === "" ? "the top" : path,
     left: excerptAt(left, start),
@@ -205,7 +205,7 @@ const CHARS_BEFORE = 20;
 /** A value as text; a long one is truncated around the difference. */
 function excerptAt(value: unknown, difference: number): string {
   if (value === undefined) return "nothing";
-  if (typeof value !== "string") return clipped(JSON.stringify(value), MAX_EXCERPT_CHARS);
+  if (typeof value !== "string") return truncateEnd(JSON.stringify(value), MAX_EXCERPT_CHARS);
   const start = difference > CHARS_BEFORE * 2 ? difference - CHARS_BEFORE : 0;
   const end = start + MAX_EXCERPT_CHARS;
   const quoted = JSON.stringify(value.slice(start, end).toWellFormed());

@@ -22,13 +22,13 @@ export type StopReason =
   | "error";
 
 /** True if a run ended on its own. */
-export function endedByItself(reason: StopReason): boolean {
+export function isNormalEnd(reason: StopReason): boolean {
   return reason === "completed" || reason === "finish_tool" || reason === "structured_output";
 }
 
 /** True if a run has an answer, even one cut short by its limits. */
 export function hasAnswer(reason: StopReason): boolean {
-  return endedByItself(reason) || reason === "max_iterations" || reason === "output_limit";
+  return isNormalEnd(reason) || reason === "max_iterations" || reason === "output_limit";
 }
 
 export function isWaiting(reason: StopReason): boolean {

@@ -1,7 +1,14 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { hashText, nearest, shellArgument, toCleanText, truncateMiddle, utf8Length } from "./text.ts";
+import {
+  closestMatch,
+  hashText,
+  quoteShellArgument,
+  toCleanText,
+  truncateMiddle,
+  utf8Length,
+} from "./text.ts";
 
 const anyText = fc.oneof(
   fc.string({ unit: "binary" }),
@@ -98,7 +105,7 @@ describe("nearest", () => {
     ["", undefined],
     ["x".repeat(65), undefined],
   ])("takes %j for %j", (word, meant) => {
-    expect(nearest(word, names)).toBe(meant);
+    expect(closestMatch(word, names)).toBe(meant);
   });
 
   it("finds a word among any others, and only ever names a candidate", () => {
@@ -107,7 +114,7 @@ describe("nearest", () => {
         fc.string({ maxLength: 80 }),
         fc.array(fc.string({ maxLength: 80 })),
         (word, candidates) => {
-          const found = nearest(word, candidates);
+          const found = closestMatch(word, candidates);
           expect(found === undefined || candidates.includes(found)).toBe(true);
         },
       ),
@@ -121,13 +128,17 @@ it.skipIf(process.platform === "win32")("shellArgument is one word for a shell, 
   });
   fc.assert(
     fc.property(fc.array(odd, { minLength: 1 }), (texts) => {
-      const script = `for word in ${texts.map(shellArgument).join(" ")}; do printf '%s|' "$word"; done`;
+      const script = `for word in ${texts.map(quoteShellArgument).join(" ")}; do printf '%s|' "$word"; done`;
       const read = execFileSync("/bin/sh", ["-c", script], { encoding: "utf8" });
       expect(read).toBe(texts.map((text) => `${text}|`).join(""));
     }),
     { numRuns: 50 },
   );
-  expect(["a-b/c.d=1", "my notes", "=ls"].map(shellArgument)).toEqual(["a-b/c.d=1", "'my notes'", "'=ls'"]);
+  expect(["a-b/c.d=1", "my notes", "=ls"].map(quoteShellArgument)).toEqual([
+    "a-b/c.d=1",
+    "'my notes'",
+    "'=ls'",
+  ]);
 });
 
 test("equal texts have equal numbers, which are whole and safe", () => {

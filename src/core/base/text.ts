@@ -55,7 +55,7 @@ function omissionLine(missing: number, unit: string): string {
  * and underscores, a few typos away, or containing it or contained in it. `undefined` if none is close. Work
  * is bounded: words longer than 64 characters match nothing, and at most 1,000 candidates are considered.
  */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+export function closestMatch(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = foldWord(word);
   if (wanted === "" || wanted.length > MAX_WORD) return undefined;
   let best: string | undefined;
@@ -74,7 +74,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 
 /** The same as a sentence to append, ` Did you mean …?`; empty if none is close. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
-  const guess = nearest(word, candidates);
+  const guess = closestMatch(word, candidates);
   return guess === undefined ? "" : ` Did you mean ${guess}?`;
 }
 
@@ -132,34 +132,34 @@ export function editDistance(a: string, b: string): number {
 }
 
 /** The text, or its first `most` characters and an ellipsis. */
-export function clipped(text: string, limit: number): string {
+export function truncateEnd(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, limit).toWellFormed()}…`;
 }
 
-export function commonStart(left: string, right: string): number {
+export function commonPrefixLength(left: string, right: string): number {
   let at = 0;
   while (at < left.length && left[at] === right[at]) at += 1;
   return at;
 }
 
 /** A number with its noun: `1 run`, `2 runs`; pass `plural` for irregular ones. */
-export function counted(count: number, noun: string, plural: string = `${noun}s`): string {
+export function pluralize(count: number, noun: string, plural: string = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
 /** A text in single quotes, taken literally by every POSIX shell. */
-export function singleQuoted(text: string): string {
+export function singleQuote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** A text as one word of a command line to paste into a shell, quoted if necessary. */
-export function shellArgument(text: string): string {
+export function quoteShellArgument(text: string): string {
   // zsh expands a word that starts with = to the path of a program.
-  return /^(?!=)[\w./:@%+,=-]+$/.test(text) ? text : singleQuoted(text);
+  return /^(?!=)[\w./:@%+,=-]+$/.test(text) ? text : singleQuote(text);
 }
 
 /** A text as a Markdown code block, with a fence longer than any inside it. */
-export function fenced(text: string, language = ""): string {
+export function toCodeBlock(text: string, language = ""): string {
   let fence = "```";
   for (const [run] of text.matchAll(/`+/g)) if (run.length >= fence.length) fence = `${run}\``;
   return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
@@ -191,10 +191,10 @@ const MAX_PIECES = 512;
  * A text that arrives in many small pieces. A string built only by appending keeps every piece alive until it
  * is read, each larger than its few characters: a long answer would take ten times its length.
  */
-export class GrowingText {
+export class TextBuffer {
   #text = "";
   #pieces: string[] = [];
-  /** Text returned by {@link grow} but not joined yet. */
+  /** Text returned by {@link appendAndRead} but not joined yet. */
   #unjoined = "";
 
   add(piece: string): void {
@@ -203,7 +203,7 @@ export class GrowingText {
   }
 
   /** Adds a piece and returns the whole text so far. */
-  grow(piece: string): string {
+  appendAndRead(piece: string): string {
     this.#unjoined += piece;
     this.add(piece);
     return this.#text + this.#unjoined;
@@ -247,12 +247,12 @@ export interface RedactionStream {
  * The marker that replaces a secret: `«redacted:github-token»`. Only letters, digits, `_`, `.` and `-` of
  * `kind` stay.
  */
-export function redactionMark(kind: string): string {
+export function redactionMarker(kind: string): string {
   return `«redacted:${kind.replaceAll(/[^A-Za-z0-9_.-]/g, "").slice(0, 80) || "secret"}»`;
 }
 
 /** The first marker in a text, if any. A text with a marker is not the original. */
-export function findRedactionMark(text: string): string | undefined {
+export function findRedactionMarker(text: string): string | undefined {
   return MARK.exec(text)?.[0];
 }
 

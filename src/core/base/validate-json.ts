@@ -1,14 +1,16 @@
+import { canonicalJson, equalJson, type Fields, isRecord, MAX_JSON_DEPTH } from "./json.ts";
+import type { JsonSchema, SchemaResult } from "./schema.ts";
 import {
   type Check,
   choiceChecks,
+  compilePattern,
   countChecks,
-  expectedForm,
-  type FoundIssue,
+  type DetailedIssue,
+  expectedValueText,
   mapKeyword,
   namesOf,
   numberChecks,
   pathText,
-  patternOf,
   type SchemaNode,
   SchemaRun,
   schemaError,
@@ -17,10 +19,8 @@ import {
   stringChecks,
   typeCheck,
   typeName,
-} from "./check-value.ts";
-import { canonicalJson, equalJson, type Fields, isRecord, MAX_JSON_DEPTH } from "./json.ts";
-import type { JsonSchema, SchemaResult } from "./schema.ts";
-import { nearest } from "./text.ts";
+} from "./schema-keywords.ts";
+import { closestMatch } from "./text.ts";
 
 /** Array checks, with the keywords of draft 2020-12 (`prefixItems`, `items`) and 7 (`additionalItems`). */
 function arrayChecks(node: SchemaNode): readonly Check[] {
@@ -50,10 +50,10 @@ function checkItems(
   run: SchemaRun,
 ): readonly unknown[] {
   let copy: unknown[] | undefined;
-  for (let at = 0; at < items.length && !run.over; at += 1) {
+  for (let at = 0; at < items.length && !run.isDone; at += 1) {
     const check = checkOf(at);
     if (check === undefined) break;
-    const checked = run.within(at, check, items[at]);
+    const checked = run.checkPart(at, check, items[at]);
     if (checked !== items[at]) {
       copy ??= [...items];
       copy[at] = checked;
@@ -66,7 +66,7 @@ function containsChecks(node: SchemaNode): readonly Check[] {
   const wanted = schemaKeyword(node, "contains");
   if (wanted === undefined) return [];
   return countChecks(node, "Contains", "item of the wanted form", (value, run) =>
-    Array.isArray(value) ? value.filter((item) => run.holds(wanted, item)).length : undefined,
+    Array.isArray(value) ? value.filter((item) => run.isValid(wanted, item)).length : undefined,
   );
 }
 
@@ -110,7 +110,7 @@ function checkFields(fields: Fields, checkField: CheckField, run: SchemaRun): Fi
           configurable: true,
         });
     }
-    if (run.over) break;
+    if (run.isDone) break;
   }
   return copy ?? fields;
 }
@@ -122,7 +122,7 @@ function fieldCheck(
   required: ReadonlySet<string>,
 ): CheckField | undefined {
   const patterns = mapKeyword(node, "patternProperties", node.compile).map(
-    ([source, check]) => [patternOf(source, `${node.where}/patternProperties`), check] as const,
+    ([source, check]) => [compilePattern(source, `${node.where}/patternProperties`), check] as const,
   );
   const isClosed = node.schema["additionalProperties"] === false;
   const additional = isClosed ? undefined : schemaKeyword(node, "additionalProperties");
@@ -130,20 +130,20 @@ function fieldCheck(
   if (properties.size + patterns.length === 0 && !isClosed && (additional ?? names) === undefined)
     return undefined;
   return (key, value, run) => {
-    if (names !== undefined && !run.holds(names, key))
+    if (names !== undefined && !run.isValid(names, key))
       run.fail(() => `property name ${JSON.stringify(key)} is not allowed`, "unknown", key);
     const own = properties.get(key);
     const matching = patterns.filter(([pattern]) => pattern.test(key));
     if (own === undefined && matching.length === 0) {
       if (isClosed) run.fail(() => unknownMessage(key, properties), "unknown", key);
-      return additional === undefined ? value : run.within(key, additional, value);
+      return additional === undefined ? value : run.checkPart(key, additional, value);
     }
     let current = value;
     if (own !== undefined) {
-      if (value === null && run.repairs && !required.has(key) && !run.holds(own, null)) return DROPPED;
-      current = run.within(key, own, value);
+      if (value === null && run.canRepair && !required.has(key) && !run.isValid(own, null)) return DROPPED;
+      current = run.checkPart(key, own, value);
     }
-    for (const [, check] of matching) current = run.within(key, check, current);
+    for (const [, check] of matching) current = run.checkPart(key, check, current);
     return current;
   };
 }
@@ -186,12 +186,12 @@ function missingMessage(
   fields: Fields,
   properties?: ReadonlyMap<string, Check>,
 ): string {
-  const guess = nearest(
+  const guess = closestMatch(
     key,
     Object.keys(fields).filter((each) => properties?.has(each) !== true),
   );
   const schemas = properties === undefined ? undefined : schema["properties"];
-  const form = expectedForm(isRecord(schemas) ? schemas[key] : undefined, resolve);
+  const form = expectedValueText(isRecord(schemas) ? schemas[key] : undefined, resolve);
   const notes = [form, guess === undefined ? "" : `is ${JSON.stringify(guess)} meant to be it?`];
   const notesText = notes.filter((note) => note !== "").join("; ");
   return `missing required property ${JSON.stringify(key)}${notesText === "" ? "" : ` (${notesText})`}`;
@@ -199,7 +199,7 @@ function missingMessage(
 
 function unknownMessage(key: string, properties: ReadonlyMap<string, Check>): string {
   const allowed = [...properties.keys()];
-  const guess = nearest(key, allowed);
+  const guess = closestMatch(key, allowed);
   const listed = allowed.length === 0 ? "none are allowed" : `allowed: ${allowed.slice(0, 20).join(", ")}`;
   return `unknown property ${JSON.stringify(key)}; ${guess === undefined ? listed : `did you mean ${JSON.stringify(guess)}?`}`;
 }
@@ -210,21 +210,21 @@ function branchChecks(node: SchemaNode): readonly Check[] {
   const anyOf = schemasKeyword(node, "anyOf");
   if (anyOf !== undefined)
     checks.push((value, run) =>
-      anyOf.some((branch) => run.holds(branch, value)) ? value : repairByBranch(anyOf, value, run),
+      anyOf.some((branch) => run.isValid(branch, value)) ? value : repairByBranch(anyOf, value, run),
     );
   const oneOf = schemasKeyword(node, "oneOf");
   if (oneOf !== undefined) checks.push(oneOfCheck(oneOf));
   const not = schemaKeyword(node, "not");
   if (not !== undefined)
     checks.push((value, run) => {
-      if (run.holds(not, value)) run.fail(() => "has a form that is not allowed here");
+      if (run.isValid(not, value)) run.fail(() => "has a form that is not allowed here");
       return value;
     });
   const condition = schemaKeyword(node, "if");
   const [whenTrue, whenFalse] = [schemaKeyword(node, "then"), schemaKeyword(node, "else")];
   if (condition !== undefined)
     checks.push((value, run) => {
-      const branch = run.holds(condition, value) ? whenTrue : whenFalse;
+      const branch = run.isValid(condition, value) ? whenTrue : whenFalse;
       return branch === undefined ? value : branch(value, run);
     });
   return checks;
@@ -232,7 +232,7 @@ function branchChecks(node: SchemaNode): readonly Check[] {
 
 function oneOfCheck(branches: readonly Check[]): Check {
   return (value, run) => {
-    const validCount = branches.filter((branch) => run.holds(branch, value)).length;
+    const validCount = branches.filter((branch) => run.isValid(branch, value)).length;
     if (validCount === 1) return value;
     if (validCount === 0) return repairByBranch(branches, value, run);
     run.fail(() => `fits ${validCount} of the alternatives; it must fit exactly one`);
@@ -242,7 +242,7 @@ function oneOfCheck(branches: readonly Check[]): Check {
 
 /** No branch accepts the value as it is: repair it if exactly one branch allows that, otherwise report. */
 function repairByBranch(branches: readonly Check[], value: unknown, run: SchemaRun): unknown {
-  if (run.quiet) {
+  if (run.isQuiet) {
     run.fail(() => "");
     return value;
   }
@@ -270,12 +270,12 @@ function repairByBranch(branches: readonly Check[], value: unknown, run: SchemaR
 }
 
 /** True if an issue points to another branch: a wrong type, or the wrong tag of a tagged union. */
-function pointsToOtherBranch({ kind, path }: FoundIssue): boolean {
+function pointsToOtherBranch({ kind, path }: DetailedIssue): boolean {
   if (path.length === 0) return kind === "type" || kind === "choice";
   return kind === "choice" && path.length === 1 && typeof path[0] === "string";
 }
 
-function issueText({ path, message }: FoundIssue): string {
+function issueText({ path, message }: DetailedIssue): string {
   return path.length === 0 ? message : `${pathText(path)}: ${message}`;
 }
 
@@ -310,7 +310,7 @@ export function compileValidator(schema: JsonSchema | boolean): JsonValidator {
 }
 
 /** Compiles one of our own schemas, which may use `x-function` and `x-has`. Nothing is repaired. */
-export function compileOwn(schema: JsonSchema): (value: unknown) => FoundIssue | undefined {
+export function compileOptionSchema(schema: JsonSchema): (value: unknown) => DetailedIssue | undefined {
   const root = new SchemaCompiler(schema, true).compileRoot();
   return (value) => {
     const quick = new SchemaRun("quiet");
@@ -417,7 +417,7 @@ class SchemaCompiler {
     if (known === undefined) {
       this.#targets.set(ref, target);
       const inner = this.#compile(this.#resolve(ref, node.where), ref);
-      target.check = (value, run) => run.follow(inner, value);
+      target.check = (value, run) => run.checkReference(inner, value);
     }
     return [(value, run) => target.check(value, run)];
   }
@@ -450,7 +450,7 @@ function sequence(checks: readonly Check[]): Check {
     let current = value;
     for (const check of checks) {
       current = check(current, run);
-      if (run.over) break;
+      if (run.isDone) break;
     }
     return current;
   };

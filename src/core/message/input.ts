@@ -1,4 +1,4 @@
-import { misuse, type NanoAgentError } from "../base/errors.ts";
+import { invalidArgument, type NanoAgentError } from "../base/errors.ts";
 import { type Fields, isRecord, ownValue } from "../base/json.ts";
 import { type Message, mapTexts, type UserBlock, type UserMessage, userMessage } from "./message.ts";
 
@@ -112,7 +112,7 @@ function describeType(value: unknown): string {
 }
 
 function inputError(where: string, problem: string): NanoAgentError {
-  return misuse(`${where} ${problem}.`);
+  return invalidArgument(`${where} ${problem}.`);
 }
 
 /** The messages of an input. Throws `invalid_argument` for an empty one. */
@@ -121,7 +121,7 @@ export function inputMessages(input: Input): readonly Message[] {
   const empty = messages.every((message) =>
     message.content.every((block) => block.type === "text" && block.text.trim() === ""),
   );
-  if (empty) throw misuse("The input is empty: pass a text, content blocks or messages.");
+  if (empty) throw invalidArgument("The input is empty: pass a text, content blocks or messages.");
   return messages.map(toWellFormedMessage);
 }
 
@@ -130,7 +130,7 @@ export function runMessages(input: Input | undefined): readonly Message[] {
   if (input === undefined) return [];
   const messages = inputMessages(input);
   if (messages.at(-1)?.role === "user") return messages;
-  throw misuse(
+  throw invalidArgument(
     "The input ends with a message of the assistant, so there is nothing to answer: end it with one of the user.",
   );
 }
@@ -139,11 +139,12 @@ export function runMessages(input: Input | undefined): readonly Message[] {
  * User messages besides the input of a run; a tool result would have no call before it there. Throws
  * `invalid_argument` for anything else, naming the `method` it was passed to.
  */
-export function spokenMessages(input: Input, method: string): readonly UserMessage[] {
+export function toUserMessages(input: Input, method: string): readonly UserMessage[] {
   return inputMessages(input).map((message) => {
-    if (message.role !== "user") throw misuse(`${method} takes messages of users: set role to user.`);
+    if (message.role !== "user")
+      throw invalidArgument(`${method} takes messages of users: set role to user.`);
     if (message.content.every(({ type }) => type !== "tool_result")) return message;
-    throw misuse(`${method} takes no tool_result: results of calls are the input of run().`);
+    throw invalidArgument(`${method} takes no tool_result: results of calls are the input of run().`);
   });
 }
 

@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AssistantBlock, Message, UserBlock } from "./message.ts";
-import { NEVER_RAN, repairTranscript, Transcript, transcriptViolations } from "./transcript.ts";
+import {
+  INTERRUPTED_BEFORE_START,
+  repairTranscript,
+  Transcript,
+  transcriptViolations,
+} from "./transcript.ts";
 
 const call = (id: string): AssistantBlock => ({ type: "tool_use", id, name: "work", input: {} });
 const result = (id: string, content = "ok"): UserBlock => ({ type: "tool_result", tool_use_id: id, content });
@@ -31,7 +36,7 @@ test("a second result of a call and a result nobody asked for change nothing", (
     role: "user",
     content: [
       result("a", "first"),
-      { type: "tool_result", tool_use_id: "b", content: NEVER_RAN, is_error: true },
+      { type: "tool_result", tool_use_id: "b", content: INTERRUPTED_BEFORE_START, is_error: true },
     ],
   });
 });
@@ -54,7 +59,7 @@ test("repair answers open calls, drops stray results, makes ids unique and leave
       role: "user",
       content: [
         result("a_2", "again"),
-        { type: "tool_result", tool_use_id: "b", content: NEVER_RAN, is_error: true },
+        { type: "tool_result", tool_use_id: "b", content: INTERRUPTED_BEFORE_START, is_error: true },
       ],
     },
     { role: "user", content: [text("and then?")] },

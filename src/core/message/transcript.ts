@@ -18,19 +18,19 @@ export class MessageLabels {
   #marks: Map<string, ReadonlySet<string>> | undefined;
 
   /** The message under this id: itself, or a copy if the conversation has it under another id. */
-  named<M extends Message>(message: M, id: string): M {
+  withId<M extends Message>(message: M, id: string): M {
     const own = this.#ids.has(message) ? { ...message } : message;
-    this.nameNew(own, id);
+    this.setId(own, id);
     return own;
   }
 
   /** Names a new message, which cannot have an id yet. */
-  nameNew(message: Message, id: string): void {
+  setId(message: Message, id: string): void {
     this.#ids.set(message, id);
   }
 
-  nameUnnamed(message: Message, id: string): void {
-    if (!this.#ids.has(message)) this.nameNew(message, id);
+  setMissingId(message: Message, id: string): void {
+    if (!this.#ids.has(message)) this.setId(message, id);
   }
 
   idOf(message: Message): string {
@@ -59,7 +59,7 @@ export class MessageLabels {
 /** Result of a call whose run was interrupted while the tool was running. */
 export const OUTCOME_UNKNOWN = "interrupted, outcome unknown";
 /** Result of a call whose run was interrupted before the tool started. */
-export const NEVER_RAN = "interrupted before it ran";
+export const INTERRUPTED_BEFORE_START = "interrupted before it ran";
 
 /**
  * A conversation that can always be sent: every tool call has exactly one result, in call order, in the user
@@ -79,7 +79,10 @@ export class Transcript {
    * `closeWith` returns the text of the error result for an unanswered call. `callIds` are ids already in
    * use; the set is shared and extended, so that transcripts with the same set never reuse an id.
    */
-  constructor(closeWith: (call: ToolUseBlock) => string = () => NEVER_RAN, callIds: Set<string> = new Set()) {
+  constructor(
+    closeWith: (call: ToolUseBlock) => string = () => INTERRUPTED_BEFORE_START,
+    callIds: Set<string> = new Set(),
+  ) {
     this.#closeWith = closeWith;
     this.#callIds = callIds;
   }

@@ -1,5 +1,5 @@
 import { NanoAgentError } from "../base/errors.ts";
-import { GrowingText } from "../base/text.ts";
+import { TextBuffer } from "../base/text.ts";
 import {
   type AssistantBlock,
   type AssistantMessage,
@@ -11,7 +11,7 @@ import type { FinishPart, Model, StreamPart } from "./model.ts";
 
 /** A block so far: text that is still growing, or a finished block. */
 type Slot =
-  | { readonly text: GrowingText; readonly kind: "text" | "thinking" }
+  | { readonly text: TextBuffer; readonly kind: "text" | "thinking" }
   | { readonly kind: "done"; readonly block: AssistantBlock };
 
 /** A complete answer of a model. */
@@ -72,7 +72,7 @@ export class AnswerCollector {
   }
 
   /** The text received so far, including reasoning. */
-  written(): string {
+  receivedText(): string {
     return this.#inOrder().map(slotText).join("");
   }
 
@@ -87,7 +87,7 @@ export class AnswerCollector {
   }
 
   /** The text received before the answer was cut; nothing else of it can be sent again. */
-  partial(): AssistantMessage {
+  partialMessage(): AssistantMessage {
     const blocks = this.#blocks().filter((block) => block.type === "text" && block.text !== "");
     return { role: "assistant", content: blocks };
   }
@@ -96,7 +96,7 @@ export class AnswerCollector {
     const slot = this.#slots.get(index);
     if (slot?.kind === kind) slot.text.add(text);
     else if (slot === undefined) {
-      const slot = { kind, text: new GrowingText() };
+      const slot = { kind, text: new TextBuffer() };
       slot.text.add(text);
       this.#slots.set(index, slot);
     } else
@@ -195,7 +195,7 @@ export async function collect(parts: AsyncIterable<StreamPart>): Promise<Collect
 }
 
 /** The same model with another `stream`. */
-export function modelWith(model: Model, stream: Model["stream"]): Model {
+export function withStream(model: Model, stream: Model["stream"]): Model {
   const { provider, id } = model;
   return {
     provider,
@@ -214,8 +214,8 @@ export function modelWith(model: Model, stream: Model["stream"]): Model {
  * The same model with backpressure: the next part is read once the promise that `room` returned for
  * the previous one has settled.
  */
-export function atPace(model: Model, room: () => Promise<void> | undefined): Model {
-  return modelWith(model, async function* (request, options) {
+export function withBackpressure(model: Model, room: () => Promise<void> | undefined): Model {
+  return withStream(model, async function* (request, options) {
     for await (const part of model.stream(request, options)) {
       yield part;
       const waiting = room();

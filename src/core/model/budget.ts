@@ -1,5 +1,5 @@
-import { orAborted } from "../base/async.ts";
-import { misuse } from "../base/errors.ts";
+import { raceAbort } from "../base/async.ts";
+import { invalidArgument } from "../base/errors.ts";
 import type { JsonSchema } from "../base/schema.ts";
 import type { Usage } from "../message/message.ts";
 import { InputEstimates } from "./estimate.ts";
@@ -116,8 +116,8 @@ export class SharedBudget {
 
   /** `spentUsd`: what was spent before. Throws `invalid_argument` for invalid amounts. */
   constructor(usd: number, { spentUsd = 0 }: { readonly spentUsd?: number } = {}) {
-    if (!(usd > 0)) throw misuse(`The shared budget is ${usd}; it must be a number above 0.`);
-    if (!(spentUsd >= 0)) throw misuse(`spentUsd is ${spentUsd}; it must be a number from 0.`);
+    if (!(usd > 0)) throw invalidArgument(`The shared budget is ${usd}; it must be a number above 0.`);
+    if (!(spentUsd >= 0)) throw invalidArgument(`spentUsd is ${spentUsd}; it must be a number from 0.`);
     this.usd = usd;
     this.#spentUsd = spentUsd;
   }
@@ -195,7 +195,7 @@ export class BudgetLedger {
         return allowance < MIN_ANSWER_TOKENS ? limit : this.#reservation(planned, allowance, limit);
       }
       // The shared budget also sees releases of this session.
-      await orAborted((this.#budget.shared ?? this.#reservations).released, signal);
+      await raceAbort((this.#budget.shared ?? this.#reservations).released, signal);
     }
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { calledInText } from "./call-markup.ts";
+import { toolCalledInText } from "./call-markup.ts";
 
 const TOOLS = ["bash", "read", "mcp__server__find"];
 
@@ -53,7 +53,7 @@ const HERMES = '<tool_call>\n{"name": "read", "arguments": {"path": "a.ts"}}\n</
 describe("a call in the text of an answer", () => {
   it.each(CALLS)("is known in the format of %s", (_, text) => {
     const called = text.includes("mcp__") ? "mcp__server__find" : "read";
-    expect([calledInText(text, TOOLS), calledInText(`${text}\n\n`, TOOLS)]).toEqual([called, called]);
+    expect([toolCalledInText(text, TOOLS), toolCalledInText(`${text}\n\n`, TOOLS)]).toEqual([called, called]);
   });
 
   it.each(CALLS)(
@@ -64,8 +64,8 @@ describe("a call in the text of an answer", () => {
         `${text}\n\nThat is how it calls a tool.`,
         text.replaceAll(/\b(?:read|mcp__server__find)\b/g, "launch"),
       ];
-      expect(shown.map((each) => calledInText(each, TOOLS))).toEqual([undefined, undefined, undefined]);
-      expect(calledInText(text, [])).toBeUndefined();
+      expect(shown.map((each) => toolCalledInText(each, TOOLS))).toEqual([undefined, undefined, undefined]);
+      expect(toolCalledInText(text, [])).toBeUndefined();
     },
   );
 
@@ -79,6 +79,6 @@ describe("a call in the text of an answer", () => {
     "Vec<read>",
     "",
   ])("is none here: %s", (text) => {
-    expect(calledInText(text, TOOLS)).toBeUndefined();
+    expect(toolCalledInText(text, TOOLS)).toBeUndefined();
   });
 });

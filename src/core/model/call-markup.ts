@@ -5,7 +5,7 @@ import { isRecord, safeParse } from "../base/json.ts";
  * DeepSeek, Llama and the like. `undefined` for everything else, including prose and code that merely show
  * such markup. `tools`: the names a call may have.
  */
-export function calledInText(text: string, tools: readonly string[]): string | undefined {
+export function toolCalledInText(text: string, tools: readonly string[]): string | undefined {
   const answer = text.trim();
   return callInJson(answer, tools) ?? callInMarkup(answer, tools);
 }

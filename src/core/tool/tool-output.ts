@@ -1,5 +1,5 @@
 import { errorMessage, type Json, NanoAgentError } from "../base/errors.ts";
-import { defined, isRecord } from "../base/json.ts";
+import { isRecord, omitUndefined } from "../base/json.ts";
 import type { SchemaIssue } from "../base/schema.ts";
 import { didYouMean, type Redaction, type RedactionStream, truncateMiddle } from "../base/text.ts";
 import { type ImageBlock, mapTexts, type TextBlock, type ToolResultBlock } from "../message/message.ts";
@@ -17,7 +17,7 @@ export function errorResult(
 
 /**
  * Turns whatever a tool returned into a {@link ToolResult}; see {@link ToolOutput} for the rules. A generator
- * runs to its end, each yielded value going to `onUpdate`; it is closed once its call `isOver`. Throws what
+ * runs to its end, each yielded value going to `onUpdate`; it is closed once `isOver`. Throws what
  * the tool throws.
  */
 export async function toToolResult(
@@ -114,7 +114,7 @@ function isGenerator(value: unknown): value is AsyncIterator<unknown> | Iterator
 }
 
 /** A result as a block of a message: within its limit, without split characters. */
-export function toBlock(callId: string, result: ToolResult, maxChars: number): ToolResultBlock {
+export function toResultBlock(callId: string, result: ToolResult, maxChars: number): ToolResultBlock {
   return {
     type: "tool_result",
     tool_use_id: callId,
@@ -139,7 +139,7 @@ function redactFields(redaction: Redaction, result: ToolResult): ToolResult {
   return {
     ...result,
     content: mapTexts(content, (text) => redaction.text(text)),
-    ...defined({
+    ...omitUndefined({
       title: title && redaction.text(title),
       metadata: metadata && redactJson(redaction, metadata),
     }),
@@ -201,7 +201,7 @@ export function redactUpdates(
       guarded((redactor) => {
         const cleanText = text === undefined ? undefined : redactor.push(text);
         if (metadata === undefined && (cleanText === undefined || cleanText === "")) return;
-        publish(defined({ text: cleanText, metadata: metadata && redactJson(redaction, metadata) }));
+        publish(omitUndefined({ text: cleanText, metadata: metadata && redactJson(redaction, metadata) }));
       }),
     end: () => {
       if (stream === undefined) return;
@@ -213,12 +213,12 @@ export function redactUpdates(
   };
 }
 
-export function unknownTool(name: string, known: readonly string[]): string {
+export function unknownToolText(name: string, known: readonly string[]): string {
   if (known.length === 0) return `Unknown tool: ${name}. No tools are available: answer in text.`;
   return `Unknown tool: ${name}.${didYouMean(name, known)} Available: ${known.join(", ")}.`;
 }
 
-export function invalidArguments(name: string, issues: readonly SchemaIssue[]): string {
+export function invalidArgumentsText(name: string, issues: readonly SchemaIssue[]): string {
   const lines = issues.map((issue) =>
     issue.path === "" ? issue.message : `${issue.path}: ${issue.message}`,
   );
@@ -226,6 +226,6 @@ export function invalidArguments(name: string, issues: readonly SchemaIssue[]): 
 }
 
 /** The beginning of a text to show to the model. */
-export function clip(text: string): string {
+export function modelExcerpt(text: string): string {
   return text.length <= 500 ? text : `${text.slice(0, 500).toWellFormed()}… (${text.length} characters)`;
 }

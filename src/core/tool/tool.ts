@@ -1,6 +1,6 @@
 import { compileSchema } from "../base/compile-schema.ts";
-import { type Json, misuse, type NanoAgentError } from "../base/errors.ts";
-import { defined } from "../base/json.ts";
+import { invalidArgument, type Json, type NanoAgentError } from "../base/errors.ts";
+import { omitUndefined } from "../base/json.ts";
 import type { CompiledSchema, InferSchema, JsonSchema, SchemaInput } from "../base/schema.ts";
 import type { StopReason } from "../base/stop-reason.ts";
 import type { ImageBlock, TextBlock, ToolInput, Usage } from "../message/message.ts";
@@ -228,22 +228,24 @@ export function defineTool<const S extends SchemaInput = JsonSchema, Own = unkno
   const { name, description, execute, needsApproval } = own;
   assertToolName(name);
   if (typeof description !== "string")
-    throw misuse(`Tool "${name}" needs a description: the model chooses by it.`);
+    throw invalidArgument(`Tool "${name}" needs a description: the model chooses by it.`);
   if (!["undefined", "function"].includes(typeof execute))
-    throw misuse(`execute of tool "${name}" is ${typeof execute}; pass a function, or leave it out.`);
+    throw invalidArgument(
+      `execute of tool "${name}" is ${typeof execute}; pass a function, or leave it out.`,
+    );
   if (!["undefined", "boolean", "function"].includes(typeof needsApproval))
-    throw misuse(
+    throw invalidArgument(
       `needsApproval of tool "${name}" is ${typeof needsApproval}; pass true, false or a function of the input.`,
     );
   assertFamiliarNames(name, definition);
   const schema = compileSchema(parameters ?? NO_PARAMETERS);
   const { type = "unknown" } = schema.jsonSchema;
   if (type !== "object")
-    throw misuse(
+    throw invalidArgument(
       `Parameters of tool "${name}" are of type ${JSON.stringify(type)}; providers accept an object schema only. Wrap the value in an object.`,
     );
   // Only the caller knows whether a run has the context its tools expect.
-  return { ...defined(own), schema } as Tool;
+  return { ...omitUndefined(own), schema } as Tool;
 }
 
 /** A misspelled one would leave a tool without arguments, or waiting for the caller. */
@@ -255,14 +257,14 @@ function assertFamiliarNames(tool: string, definition: object): void {
     if (own in definition) continue;
     const other = others.find((name) => name in definition);
     if (other === undefined) continue;
-    throw misuse(`Tool "${tool}" has ${other}, which is ${own} here: rename it.`);
+    throw invalidArgument(`Tool "${tool}" has ${other}, which is ${own} here: rename it.`);
   }
 }
 
 /** Throws `invalid_argument` for a tool name that a provider would refuse. */
 export function assertToolName(name: unknown): asserts name is string {
   if (typeof name === "string" && TOOL_NAME.test(name)) return;
-  throw misuse(
+  throw invalidArgument(
     `Tool name ${JSON.stringify(name)} is not usable: providers accept 1 to 64 letters, digits, "_" and "-", not starting with a digit or "-".`,
   );
 }
@@ -285,7 +287,7 @@ export class ToolRegistry {
   add(tool: Tool): void {
     assertTool(tool);
     if (this.get(tool.name) !== undefined) {
-      throw misuse(`Tool "${tool.name}" is defined twice: rename or remove one of them.`);
+      throw invalidArgument(`Tool "${tool.name}" is defined twice: rename or remove one of them.`);
     }
     this.#tools.set(tool.name, tool);
     this.#specs = undefined;
@@ -324,7 +326,7 @@ export class ToolRegistry {
     if (this.#specs === undefined || base !== this.#baseSpecs) {
       this.#baseSpecs = base;
       this.#specs = this.list()
-        .filter(isOffered)
+        .filter(isVisible)
         .map(({ name, description, schema }) => ({ name, description, parameters: schema.jsonSchema }));
     }
     return this.#specs;
@@ -333,13 +335,15 @@ export class ToolRegistry {
 
 export function assertTool(tool: Tool): void {
   if (typeof tool !== "object" || tool === null)
-    throw misuse(`A tool is ${tool === null ? "null" : `a ${typeof tool}`}: pass defineTool({ … }).`);
+    throw invalidArgument(
+      `A tool is ${tool === null ? "null" : `a ${typeof tool}`}: pass defineTool({ … }).`,
+    );
   assertToolName(tool.name);
   if (typeof tool.schema?.validate !== "function")
-    throw misuse(`Tool "${tool.name}" was not made by defineTool(): pass defineTool({ … }).`);
+    throw invalidArgument(`Tool "${tool.name}" was not made by defineTool(): pass defineTool({ … }).`);
 }
 
-export function isOffered({ offered }: Tool): boolean {
+export function isVisible({ offered }: Tool): boolean {
   return offered !== false;
 }
 

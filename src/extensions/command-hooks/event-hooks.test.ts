@@ -23,8 +23,8 @@ function hooksOf(commands: readonly (string | Partial<HookCommand>)[], cwd = tem
   return new EventHooks({
     commands: hooks,
     handlers: [],
-    place: () => ({ cwd, env: { PATH, HOME: cwd } }),
-    facts,
+    surroundings: () => ({ cwd, env: { PATH, HOME: cwd } }),
+    commonInput: facts,
   });
 }
 

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { inTime, systemClock } from "../../core/base/async.ts";
+import { systemClock, withTimeout } from "../../core/base/async.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { type Fields, isRecord, ownValue, safeParse } from "../../core/base/json.ts";
 import { truncateMiddle } from "../../core/base/text.ts";
@@ -17,11 +17,11 @@ import {
 export interface EventHooksOptions {
   readonly commands: readonly HookCommand[];
   readonly handlers: readonly HookHandler[];
-  readonly place: () => Omit<HookSurroundings, "signal">;
-  readonly facts: () => Pick<HookInput, "session_id" | "transcript_path" | "cwd" | "permission_mode">;
+  readonly surroundings: () => Omit<HookSurroundings, "signal">;
+  readonly commonInput: () => Pick<HookInput, "session_id" | "transcript_path" | "cwd" | "permission_mode">;
 }
 
-export interface HookOccasion {
+export interface HookTrigger {
   /** The value matchers test: the name of a tool, or why a session began. */
   readonly name?: string;
   readonly fields?: { readonly [key: string]: HookInput[string] };
@@ -44,8 +44,8 @@ export class EventHooks {
   }
 
   /** Runs the hooks of an event in parallel. Never rejects: failed commands are reported in `problems`. */
-  async fire(event: HookEvent, { name = "", fields = {}, signal }: HookOccasion = {}): Promise<HookVerdict> {
-    const { commands, handlers, place, facts } = this.#options;
+  async fire(event: HookEvent, { name = "", fields = {}, signal }: HookTrigger = {}): Promise<HookVerdict> {
+    const { commands, handlers, surroundings: place, commonInput: facts } = this.#options;
     const matches = (hook: HookCommand | HookHandler): boolean =>
       hook.event === event && matchedName(hook, name) !== undefined;
     const [programs, functions] = [commands.filter(matches), handlers.filter(matches)];
@@ -68,7 +68,7 @@ const HANDLER_TIMEOUT_MS = 60_000;
 async function callHandler(hook: HookHandler, input: HookInput, signal: AbortSignal): Promise<HookAnswer> {
   const bound = { ms: HANDLER_TIMEOUT_MS, clock: systemClock, signal };
   try {
-    const answer = await inTime((either) => hook.run(structuredClone(input), either), bound);
+    const answer = await withTimeout((either) => hook.run(structuredClone(input), either), bound);
     return readReturned(hook.source, answer);
   } catch (error) {
     if (!signal.aborted) hook.onFailure(error);

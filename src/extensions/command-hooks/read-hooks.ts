@@ -1,6 +1,6 @@
 import type { Json } from "../../core/base/errors.ts";
 import { isRecord, ownValue } from "../../core/base/json.ts";
-import { nearest } from "../../core/base/text.ts";
+import { closestMatch } from "../../core/base/text.ts";
 
 /** Hook events. Names, settings and answers follow the conventions of Claude Code. */
 export const HOOK_EVENTS = [
@@ -97,7 +97,7 @@ function isEvent(name: string): name is HookEvent {
 }
 
 function unknownEvent(event: string): string {
-  const guess = nearest(event, HOOK_EVENTS);
+  const guess = closestMatch(event, HOOK_EVENTS);
   const hint = guess === undefined ? `Events: ${HOOK_EVENTS.join(", ")}` : `Did you mean ${guess}?`;
   return `there is no event ${JSON.stringify(event)}, so its hooks do not run. ${hint}`;
 }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import { modelField, namesIn, textField } from "../markdown/fields.ts";
 import { type Definition, loadDefinitions, trustItemOf } from "../markdown/load-definitions.ts";
-import { type Finding, type IsTrusted, type SourceFolder, trustsNoProject } from "../markdown/origin.ts";
+import { type Finding, type IsTrusted, type SourceFolder, trustNoProject } from "../markdown/origin.ts";
 import { filesBelow } from "../markdown/read-text-file.ts";
 import { type CommandFile, commandParts } from "./expand-command.ts";
 
@@ -17,7 +17,7 @@ export interface LoadedCommands {
 /** Loads the commands in folders and their subfolders. By default a project's command runs nothing. */
 export async function loadCommands({
   folders,
-  isTrusted = trustsNoProject,
+  isTrusted = trustNoProject,
 }: {
   readonly folders: readonly SourceFolder[];
   readonly isTrusted?: IsTrusted;
@@ -62,8 +62,8 @@ async function readCommand(definition: Definition, isTrusted: IsTrusted): Promis
     description: (textField(fields, "description") ?? firstLine(body))
       .slice(0, MAX_DESCRIPTION)
       .toWellFormed(),
-    ...defined({ argumentHint: hintIn(fields), agent: textField(fields, "agent") }),
-    ...(mayRun ? { ...defined({ model }), allowedTools: given } : { allowedTools: [] }),
+    ...omitUndefined({ argumentHint: hintIn(fields), agent: textField(fields, "agent") }),
+    ...(mayRun ? { ...omitUndefined({ model }), allowedTools: given } : { allowedTools: [] }),
     origin,
     path,
     body,

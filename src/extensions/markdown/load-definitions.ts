@@ -42,7 +42,7 @@ export async function loadDefinitions<
       const report = (level: Finding["level"], message: string): undefined => {
         findings.push({ path, level, message });
       };
-      const found = readTextFile(path, { maxBytes, within: boundary });
+      const found = readTextFile(path, { maxBytes, boundary: boundary });
       if (found === undefined) continue;
       const document = "fault" in found ? found : { ...(await parseMarkdown(found.text)), text: found.text };
       if ("fault" in document) {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import { realPath } from "../../system/real-path.ts";
 
 /** Where a definition came from: the package, the user's folders, or a project, which anybody may write. */
@@ -48,7 +48,7 @@ export interface TrustItem {
 /** Decides whether a project's definitions may act; the default refuses. */
 export type IsTrusted = (item: TrustItem) => boolean | Promise<boolean>;
 
-export const trustsNoProject: IsTrusted = () => false;
+export const trustNoProject: IsTrusted = () => false;
 
 /** Where to search. */
 export interface SourcePlaces {
@@ -86,7 +86,7 @@ export function sourceFolders(
         (parent): SourceFolder => ({
           path: join(folder, parent, kind),
           origin: "project",
-          ...defined({ root }),
+          ...omitUndefined({ root }),
         }),
       ),
     );

@@ -13,15 +13,15 @@ import { join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
 import { toCleanText } from "../../core/base/text.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
-import { isAbsent } from "../../system/system-error.ts";
+import { isNotFound } from "../../system/system-error.ts";
 import type { Finding } from "./origin.ts";
 
 export interface ReadTextOptions {
   readonly maxBytes: number;
   /** Folder that must contain the file once links are resolved. Default: links may lead anywhere. */
-  readonly within?: string | undefined;
+  readonly boundary?: string | undefined;
   /** True reads only the beginning of a longer file. Default: a longer file is a fault. */
-  readonly cut?: boolean;
+  readonly truncates?: boolean;
 }
 
 /** A text file, why it cannot be used (a sentence without its path), or undefined if it does not exist. */
@@ -31,7 +31,10 @@ export type TextFile =
   | undefined;
 
 /** Reads a regular file of valid UTF-8. Characters that would harm a terminal or a request are replaced. */
-export function readTextFile(path: string, { maxBytes, within, cut = false }: ReadTextOptions): TextFile {
+export function readTextFile(
+  path: string,
+  { maxBytes, boundary: within, truncates: cut = false }: ReadTextOptions,
+): TextFile {
   try {
     const real = realpathSync(path);
     if (within !== undefined && !isWithin(real, realPath(within)))
@@ -43,7 +46,7 @@ export function readTextFile(path: string, { maxBytes, within, cut = false }: Re
     if (!isUtf8(bytes)) return { fault: "is not UTF-8 text: save it as UTF-8" };
     return { text: toCleanText(bytes.toString("utf8")), cut: isLonger };
   } catch (error) {
-    return isAbsent(error) ? undefined : { fault: `cannot be read: ${errorMessage(error)}` };
+    return isNotFound(error) ? undefined : { fault: `cannot be read: ${errorMessage(error)}` };
   }
 }
 
@@ -86,7 +89,7 @@ export function readFolder(path: string, findings: Finding[]): readonly Dirent[]
     const entries = readdirSync(path, { withFileTypes: true }).filter(({ name }) => !name.startsWith("."));
     return entries.sort((left, right) => (left.name < right.name ? -1 : 1));
   } catch (error) {
-    if (!isAbsent(error))
+    if (!isNotFound(error))
       findings.push({ path, level: "fault", message: `cannot be read: ${errorMessage(error)}` });
     return [];
   }

@@ -11,7 +11,7 @@ import {
 import { createParser } from "eventsource-parser";
 import { errorMessage } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
-import { shellArgument } from "../../core/base/text.ts";
+import { quoteShellArgument } from "../../core/base/text.ts";
 import { type Authorization, ConnectionError } from "./connection.ts";
 import { isRequestId, MAX_MESSAGE_BYTES, type RequestId, readMessages } from "./read-message.ts";
 import type { HttpServer } from "./server-definition.ts";
@@ -58,7 +58,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       const { requiredScope = "" } = error;
       await authorization?.requestScope(requiredScope);
       return new ConnectionError(
-        `It wants a login with more rights (${requiredScope}): nano-agent mcp login ${shellArgument(server.name)}.`,
+        `It wants a login with more rights (${requiredScope}): nano-agent mcp login ${quoteShellArgument(server.name)}.`,
         "login",
       );
     }
@@ -116,7 +116,10 @@ function authProvider({ name }: HttpServer, authorization: Authorization): AuthP
     onUnauthorized: async () => {
       last = await authorization.renew(last);
       if (last !== undefined) return;
-      throw new ConnectionError(`it wants a login: nano-agent mcp login ${shellArgument(name)}.`, "login");
+      throw new ConnectionError(
+        `it wants a login: nano-agent mcp login ${quoteShellArgument(name)}.`,
+        "login",
+      );
     },
   };
 }

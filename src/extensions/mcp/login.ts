@@ -10,9 +10,9 @@ import {
   refreshAuthorization,
   selectResourceURL,
 } from "@modelcontextprotocol/client";
-import { type Clock, orAborted } from "../../core/base/async.ts";
+import { type Clock, raceAbort } from "../../core/base/async.ts";
 import { errorMessage } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import { listen } from "../../system/listen.ts";
 import { type Authorization, ConnectionError } from "./connection.ts";
 import type { HttpServer } from "./server-definition.ts";
@@ -96,7 +96,7 @@ async function renewLogin(
       clientInformation: login.client,
       refreshToken,
       fetchFn,
-      ...defined({ metadata: info.authorizationServerMetadata, resource }),
+      ...omitUndefined({ metadata: info.authorizationServerMetadata, resource }),
     });
     return loginOf(login, { refresh_token: refreshToken, ...tokens }, clock);
   } catch {
@@ -113,7 +113,7 @@ function loginOf(
   const { expires_in: seconds } = tokens;
   return {
     url,
-    ...defined({ issuer }),
+    ...omitUndefined({ issuer }),
     client,
     tokens,
     ...(seconds === undefined ? {} : { expiresAt: clock.now() + seconds * 1_000 }),
@@ -135,7 +135,7 @@ export async function logIn(server: HttpServer, options: LogInOptions): Promise<
     const request = {
       serverUrl: server.url,
       fetchFn,
-      ...defined({ resourceMetadataUrl: challenge.resourceMetadataUrl }),
+      ...omitUndefined({ resourceMetadataUrl: challenge.resourceMetadataUrl }),
       ...scopeOf(server, options.store.read()?.wanted ?? challenge.scope),
     };
     if ((await auth(flow, request)) === "AUTHORIZED") return await flow.saveLogin();
@@ -200,7 +200,7 @@ class LoginFlow implements OAuthClientProvider {
     if (clientId !== undefined)
       this.#client = {
         client_id: clientId,
-        ...defined({ client_secret: clientSecret }),
+        ...omitUndefined({ client_secret: clientSecret }),
       };
   }
 
@@ -212,7 +212,7 @@ class LoginFlow implements OAuthClientProvider {
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
       token_endpoint_auth_method: "none",
-      ...defined({ scope }),
+      ...omitUndefined({ scope }),
     };
   }
 
@@ -248,7 +248,7 @@ class LoginFlow implements OAuthClientProvider {
     if (client === undefined || tokens === undefined)
       throw new ConnectionError("The authorization server gave no token.");
     const issuer = this.#discovery?.authorizationServerUrl;
-    const login = { url: this.#server.url, client, ...defined({ issuer }) };
+    const login = { url: this.#server.url, client, ...omitUndefined({ issuer }) };
     await store.change(async () => loginOf(login, tokens, clock));
   }
 }
@@ -274,7 +274,7 @@ async function listenForCallback(port: number): Promise<Callback> {
   const { port: own } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${own}/callback`,
-    answer: (signal) => orAborted(arrived.promise, signal),
+    answer: (signal) => raceAbort(arrived.promise, signal),
     close: () => {
       server.close();
       server.closeAllConnections();

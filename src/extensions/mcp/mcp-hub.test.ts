@@ -3,7 +3,7 @@ import { callTool } from "../../../test/tools/call-tool.ts";
 import { ToolRegistry, type ToolResult } from "../../core/tool/tool.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";
 import type { Connection, ListedTool, OpenConnection, WatchedList } from "./connection.ts";
-import { type KnownServer, type KnownServers, McpHub, type McpHubOptions } from "./mcp-hub.ts";
+import { McpHub, type McpHubOptions, type RememberedServer, type RememberedServers } from "./mcp-hub.ts";
 import { parseServer } from "./server-definition.ts";
 
 const NEVER = new AbortController().signal;
@@ -32,11 +32,11 @@ function hubOf(
     const parsed = parseServer(name, { command: name }, { source: "test", variables: {} });
     return parsed.ok ? [parsed.server] : [];
   });
-  const memory = new Map<string, KnownServer>();
+  const memory = new Map<string, RememberedServer>();
   for (const { name, hash } of servers)
     if (options.remembered?.includes(name) === true)
       memory.set(hash, { tools: lists[name] ?? [], prompts: [...prompts] });
-  const known: KnownServers = {
+  const known: RememberedServers = {
     read: (hash) => memory.get(hash),
     write: (hash, server) => void memory.set(hash, server),
   };
@@ -90,7 +90,7 @@ test("what is remembered is there at once, what is new comes last, what is gone 
   );
   expect(registry.names()).toEqual(["find_tools", "mcp__a__one", "mcp__a__two"]);
   hub.start();
-  await hub.settled();
+  await hub.waitUntilSettled();
   expect(registry.names()).toEqual(["find_tools", "mcp__a__one", "mcp__a__two", "mcp__b__three"]);
   await list("a", [tool("two"), tool("four")]);
   expect(registry.names()).toEqual(["find_tools", "mcp__a__two", "mcp__b__three", "mcp__a__four"]);
@@ -101,7 +101,7 @@ test("what is remembered is there at once, what is new comes last, what is gone 
 test("a tool that is described in other words, now or since an earlier run, is told of, once a server", async () => {
   const { hub, notices, memory, list } = hubOf({ a: [tool("one"), tool("two")] }, { remembered: ["a"] });
   hub.start();
-  await hub.settled();
+  await hub.waitUntilSettled();
   await list("a", [tool("two"), tool("one")]);
   expect(notices).toEqual([]);
   await list("a", [tool("one", { annotations: { readOnlyHint: true } }), tool("two")]);
@@ -115,7 +115,7 @@ test("a tool that is described in other words, now or since an earlier run, is t
   const again = new McpHub({ ...later.options });
   again.attach(new ToolRegistry(again.tools()));
   again.start();
-  await again.settled();
+  await again.waitUntilSettled();
   expect(later.notices).toEqual([expect.stringContaining("1 tool: mcp__a__two.")]);
 });
 
@@ -128,7 +128,7 @@ test("a tool that cannot be used is left out by name, told once, and not remembe
   ];
   const { hub, registry, notices, memory } = hubOf({ a: bad });
   hub.start();
-  await hub.settled();
+  await hub.waitUntilSettled();
   expect([registry.names(), notices.length, hub.statuses()[0]?.dropped.map(({ name }) => name)]).toEqual([
     ["find_tools", "mcp__a__good"],
     1,
@@ -143,7 +143,7 @@ test("a tool that cannot be used is left out by name, told once, and not remembe
 test("tools without a name are left out and told of by their place in the list", async () => {
   const { hub, registry, notices } = hubOf({ a: [{ name: "" }, tool("good"), { name: "" }] });
   hub.start();
-  await hub.settled();
+  await hub.waitUntilSettled();
   expect([registry.names(), notices]).toEqual([
     ["find_tools", "mcp__a__good"],
     ["MCP server a: left out 2 tools: number 1 of its list has no name; number 3 of its list has no name."],
@@ -173,7 +173,7 @@ test("a tool that was found is called by its server's own name", async () => {
 test("prompts are listed and filled in, resources are read by their mention", async () => {
   const { hub } = hubOf({ a: [] });
   hub.start();
-  await hub.settled();
+  await hub.waitUntilSettled();
   const [prompt] = await hub.prompts();
   expect([
     prompt?.name,
@@ -232,7 +232,7 @@ test("tools that are forbidden are neither offered, found nor revealed, and coun
   const before = shown();
   hub.revealUsed(new Set(["mcp__a__tool_7"]));
   hub.start();
-  await hub.settled();
+  await hub.waitUntilSettled();
   await list("a", [...many, tool("free"), tool("tool_new"), tool("late")]);
   expect([before, shown()]).toEqual([["mcp__a__free"], ["mcp__a__free", "mcp__a__late"]]);
   // A call of one is for the rule to answer.

@@ -7,25 +7,25 @@ import { type DroppedTool, type McpTool, toMcpTools } from "./mcp-tools.ts";
 import { changedNotice, droppedNotice, OfferedTools } from "./offered-tools.ts";
 import { type McpPrompt, type PromptMessage, promptMessages, promptsOf } from "./prompt-messages.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
-import { MCP_PREFIX, serverParts } from "./tool-name.ts";
+import { MCP_PREFIX, serverNameParts } from "./tool-name.ts";
 import { contentBlocks } from "./tool-result.ts";
 
-export interface KnownServer {
+export interface RememberedServer {
   readonly tools: readonly ListedTool[];
   readonly prompts: readonly ListedPrompt[];
 }
 
 /** Stored between runs by the hash of the configuration. Neither method throws. */
-export interface KnownServers {
-  readonly read: (hash: string) => KnownServer | undefined;
-  readonly write: (hash: string, server: KnownServer) => void;
+export interface RememberedServers {
+  readonly read: (hash: string) => RememberedServer | undefined;
+  readonly write: (hash: string, server: RememberedServer) => void;
 }
 
 export interface McpHubOptions {
   readonly servers: readonly McpServerDefinition[];
   readonly host: McpHost;
   readonly loadOpener: () => Promise<OpenConnection>;
-  readonly known: KnownServers;
+  readonly known: RememberedServers;
   readonly clock: Clock;
   /** `false`: all tools are offered at once. Default: 20 tools, 5000 tokens. */
   readonly defer?: { readonly tools: number; readonly tokens: number } | false;
@@ -41,7 +41,7 @@ export interface McpServerStatus {
   readonly status: "connecting" | "connected" | "failed" | "needs_auth" | "disabled";
   readonly reason?: string;
   /** Its tools and their cost in each request; known from an earlier run before it is connected. */
-  readonly tools: readonly Pick<McpTool, "as" | "name" | "tokens">[];
+  readonly tools: readonly Pick<McpTool, "agentName" | "name" | "tokens">[];
   readonly dropped: readonly DroppedTool[];
 }
 
@@ -78,7 +78,7 @@ export class McpHub {
       nextChange: () => this.#changed.promise,
     });
     const remembered: (readonly [string, readonly McpTool[]])[] = [];
-    const parts = serverParts(options.servers.map(({ name }) => name));
+    const parts = serverNameParts(options.servers.map(({ name }) => name));
     for (const definition of options.servers) {
       const namePart = parts.get(definition.name) ?? definition.name;
       const server = this.#newServer(definition);
@@ -108,16 +108,16 @@ export class McpHub {
 
   start(): void {
     if (this.#isClosed) return;
-    for (const { server } of this.#enabled()) server.want();
+    for (const { server } of this.#enabled()) server.ensureStarted();
   }
 
-  async settled(): Promise<void> {
-    await Promise.all(this.#enabled().map(({ server }) => server.settled()));
+  async waitUntilSettled(): Promise<void> {
+    await Promise.all(this.#enabled().map(({ server }) => server.waitUntilSettled()));
   }
 
   statuses(): readonly McpServerStatus[] {
     return [...this.#servers.values()].map(({ server, dropped }) => {
-      const { definition, life } = server;
+      const { definition, lifecycle: life } = server;
       return {
         name: definition.name,
         status: definition.enabled ? STATUS_BY_STATE[life.state] : "disabled",
@@ -216,7 +216,7 @@ export class McpHub {
         this.#opener ??= this.#options.loadOpener();
         return (await this.#opener)(...args);
       },
-      onLife: () => this.#onLifecycle(definition.name),
+      onLifecycle: () => this.#onLifecycle(definition.name),
       onTools: (tools) => this.#onTools(definition, tools),
       onPrompts: (prompts) => this.#onPrompts(this.#servers.get(definition.name), prompts),
     });
@@ -227,7 +227,7 @@ export class McpHub {
   }
 
   #ready(): readonly HubServer[] {
-    return this.#enabled().filter(({ server }) => server.life.state === "ready");
+    return this.#enabled().filter(({ server }) => server.lifecycle.state === "ready");
   }
 
   /** Without servers whose tools a rule forbids all at once by their name prefix. */
@@ -272,7 +272,7 @@ export class McpHub {
     this.#changed = Promise.withResolvers();
     const entry = this.#servers.get(name);
     if (entry === undefined || this.#isClosed) return;
-    const { life } = entry.server;
+    const { lifecycle: life } = entry.server;
     if (!("reason" in life)) {
       if (life.state === "ready") entry.isFailureReported = false;
       return;

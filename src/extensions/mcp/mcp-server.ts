@@ -1,4 +1,4 @@
-import { backoffDelayMs, type Clock, orAborted, startTimer } from "../../core/base/async.ts";
+import { backoffDelayMs, type Clock, raceAbort, startTimer } from "../../core/base/async.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import {
   type CallOptions,
@@ -18,7 +18,7 @@ export interface McpServerOptions {
   readonly clock: Clock;
   /** From 0 up to but not including 1: spreads restarts. Default `Math.random`. */
   readonly random?: (() => number) | undefined;
-  readonly onLife: () => void;
+  readonly onLifecycle: () => void;
   readonly onTools: (tools: readonly ListedTool[]) => void;
   /** Called once it is ready, and when the list changes. */
   readonly onPrompts?: ((prompts: readonly ListedPrompt[]) => void) | undefined;
@@ -43,16 +43,16 @@ export class McpServer {
     this.#options = options;
   }
 
-  get life(): Lifecycle {
+  get lifecycle(): Lifecycle {
     return this.#lifecycle;
   }
 
-  want(): void {
+  ensureStarted(): void {
     if (this.#lifecycle.state === "idle") this.#restart();
   }
 
   /** Resolves when no start is in progress: the server is ready, or will not be soon. */
-  async settled(): Promise<void> {
+  async waitUntilSettled(): Promise<void> {
     while (this.#lifecycle.state === "starting") await this.#starting;
   }
 
@@ -94,7 +94,7 @@ export class McpServer {
 
   async #ensureConnected(signal: AbortSignal): Promise<Connection> {
     if (this.#connection === undefined) this.#restart();
-    await orAborted(this.settled(), signal);
+    await raceAbort(this.waitUntilSettled(), signal);
     const connection = this.#connection;
     if (connection !== undefined) return connection;
     const { name } = this.definition;
@@ -108,7 +108,7 @@ export class McpServer {
     this.#wait?.abort();
     if (life.state === "starting") this.#starting = this.#start(life.attempt);
     if (life.state === "waiting") void this.#restartLater(life.attempt);
-    this.#options.onLife();
+    this.#options.onLifecycle();
   }
 
   #restart(): void {
@@ -138,7 +138,7 @@ export class McpServer {
       await Promise.resolve();
       const onChanged = (list: WatchedList): void => void this.#refreshList(list);
       connection = await open(this.definition, host, { signal, onChanged });
-      const tools = await orAborted(connection.listTools(), signal);
+      const tools = await raceAbort(connection.listTools(), signal);
       signal.throwIfAborted();
       this.#onOpened(connection, tools, attempts);
     } catch (thrown) {

@@ -13,7 +13,7 @@ import { toMcpResult } from "./tool-result.ts";
 
 /** Computed lazily, since most tools are never offered to the model. */
 export interface McpTool {
-  readonly as: string;
+  readonly agentName: string;
   readonly name: string;
   readonly description: string;
   readonly tokens: number;
@@ -23,7 +23,7 @@ export interface McpTool {
 }
 
 /** Known but not shown, and its schema is not read. */
-export function refusedTool({ as: name }: McpTool): Tool {
+export function refusedTool({ agentName: name }: McpTool): Tool {
   const execute = (): never => {
     throw new Error("A rule forbids this tool.");
   };
@@ -77,7 +77,7 @@ function toMcpTool(listed: ListedTool, server: McpServer, as: string): McpTool {
   let tokens: number | undefined;
   let made: Tool | undefined;
   return {
-    as,
+    agentName: as,
     name: listed.name,
     get description() {
       return descriptionOf(listed);

@@ -1,5 +1,5 @@
-import { orAborted } from "../../core/base/async.ts";
-import { counted, shellArgument } from "../../core/base/text.ts";
+import { raceAbort } from "../../core/base/async.ts";
+import { pluralize, quoteShellArgument } from "../../core/base/text.ts";
 import { defineTool, type Tool, type ToolRegistry } from "../../core/tool/tool.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { type DroppedTool, type McpTool, refusedTool } from "./mcp-tools.ts";
@@ -52,7 +52,7 @@ export class OfferedTools {
   }
 
   revealNamed(names: ReadonlySet<string>): void {
-    this.#reveal(this.#select(({ tool }) => names.has(tool.as)));
+    this.#reveal(this.#select(({ tool }) => names.has(tool.agentName)));
   }
 
   /** Keeps the place of known tools and appends new ones. Returns the names of offered tools that changed. */
@@ -60,14 +60,14 @@ export class OfferedTools {
     const changed: string[] = [];
     const added: McpTool[] = [];
     for (const [server, tools] of lists) {
-      const current = new Map(tools.map((tool) => [tool.as, tool]));
+      const current = new Map(tools.map((tool) => [tool.agentName, tool]));
       for (const [as, item] of this.#items)
         if (item.server === server && this.#replace(item, current.get(as))) changed.push(as);
-      for (const tool of tools.filter(({ as }) => !this.#items.has(as))) {
-        const state = this.#options.forbids(tool.as) ? "refused" : "hidden";
-        this.#items.set(tool.as, { server, tool, state });
+      for (const tool of tools.filter(({ agentName: as }) => !this.#items.has(as))) {
+        const state = this.#options.forbids(tool.agentName) ? "refused" : "hidden";
+        this.#items.set(tool.agentName, { server, tool, state });
         if (state === "hidden") added.push(tool);
-        else if (this.#registry?.get(tool.as) === undefined) this.#registry?.add(refusedTool(tool));
+        else if (this.#registry?.get(tool.agentName) === undefined) this.#registry?.add(refusedTool(tool));
       }
     }
     if (this.#fitsUndeferred(added)) this.#reveal(added);
@@ -80,9 +80,9 @@ export class OfferedTools {
   #replace(item: Item, next: McpTool | undefined): boolean {
     const { tool, state } = item;
     const hasChanged = state === "offered" && tool.text !== next?.text;
-    if (hasChanged) this.#registry?.remove(tool.as);
+    if (hasChanged) this.#registry?.remove(tool.agentName);
     if (next === undefined) {
-      this.#items.delete(tool.as);
+      this.#items.delete(tool.agentName);
       return false;
     }
     item.tool = next;
@@ -95,7 +95,7 @@ export class OfferedTools {
   }
 
   #reveal(tools: readonly McpTool[]): void {
-    for (const { as } of tools) {
+    for (const { agentName: as } of tools) {
       const item = this.#items.get(as);
       if (item?.state !== "hidden") continue;
       item.state = "offered";
@@ -120,7 +120,7 @@ export class OfferedTools {
     const { servers, nextChange } = this.#options;
     const counts = servers().map(({ definition: { name } }) => {
       const { length } = this.ofServer(name);
-      return length === 0 ? name : `${name} (${counted(length, "tool")})`;
+      return length === 0 ? name : `${name} (${pluralize(length, "tool")})`;
     });
     return defineTool({
       name: FIND_TOOLS,
@@ -139,14 +139,14 @@ export class OfferedTools {
       timeoutMs: 0,
       execute: async ({ query }, { signal }) => {
         for (;;) {
-          for (const server of servers()) server.want();
-          const starting = servers().filter(({ life }) => life.state === "starting");
+          for (const server of servers()) server.ensureStarted();
+          const starting = servers().filter(({ lifecycle: life }) => life.state === "starting");
           const found = search(
             this.#select(({ state }) => state !== "refused"),
             query,
           );
           if (found.length > 0 || starting.length === 0) return this.#answer(query, found, starting);
-          await orAborted(nextChange(), signal);
+          await raceAbort(nextChange(), signal);
         }
       },
     });
@@ -154,18 +154,18 @@ export class OfferedTools {
 
   #answer(query: string, found: readonly McpTool[], starting: readonly McpServer[]): string {
     this.#reveal(found);
-    const all = this.#select(({ state }) => state !== "refused").map(({ as }) => as);
+    const all = this.#select(({ state }) => state !== "refused").map(({ agentName: as }) => as);
     const names = starting.map(({ definition }) => definition.name).join(", ");
     return [
       ...(found.length === 0
         ? [`No tool found for ${JSON.stringify(query.slice(0, 200))}.`]
         : ["These tools can be called from now on:"]),
-      ...found.map(({ as, description }) => `${as}: ${firstLine(description)}`),
+      ...found.map(({ agentName: as, description }) => `${as}: ${firstLine(description)}`),
       ...(found.length > 0 || all.length === 0 ? [] : [`Tools there are: ${joinNames(all)}.`]),
       ...(names === "" ? [] : [`Still starting, ask again for theirs: ${names}.`]),
       ...this.#options
         .servers()
-        .flatMap(({ definition: { name }, life }) =>
+        .flatMap(({ definition: { name }, lifecycle: life }) =>
           "reason" in life ? [`Server ${name} is not available: ${life.reason}`] : [],
         ),
     ].join("\n");
@@ -190,7 +190,7 @@ function firstLine(text: string): string {
 /** The tools a query matches, best first: named in full, or sharing words with name or description. */
 function search(tools: readonly McpTool[], query: string): readonly McpTool[] {
   const named = new Set(query.split(/[\s,]+/));
-  const exact = tools.filter(({ as, name }) => named.has(as) || named.has(name));
+  const exact = tools.filter(({ agentName: as, name }) => named.has(as) || named.has(name));
   if (exact.length > 0) return exact.slice(0, MAX_FOUND);
   const words = wordsOf(query);
   return tools
@@ -201,7 +201,7 @@ function search(tools: readonly McpTool[], query: string): readonly McpTool[] {
     .map(({ each }) => each);
 }
 
-function scoreOf({ as, description }: McpTool, words: readonly string[]): number {
+function scoreOf({ agentName: as, description }: McpTool, words: readonly string[]): number {
   const name = wordsOf(as);
   const text = description.toLowerCase();
   return words.reduce((sum, word) => {
@@ -219,15 +219,15 @@ function wordsOf(text: string): readonly string[] {
 
 export function droppedNotice(server: string, dropped: readonly DroppedTool[]): string {
   const named = dropped.map(({ name, reason }) => `${name} ${reason}`.trim());
-  return `MCP server ${server}: left out ${counted(dropped.length, "tool")}: ${shortList(named, server)}.`;
+  return `MCP server ${server}: left out ${pluralize(dropped.length, "tool")}: ${shortList(named, server)}.`;
 }
 
 export function changedNotice(server: string, names: readonly string[]): string {
-  return `MCP server ${server}: changed what it says of ${counted(names.length, "tool")}: ${shortList(names, server)}. What you allowed for a tool still holds: take its rule away if you do not know why it changed.`;
+  return `MCP server ${server}: changed what it says of ${pluralize(names.length, "tool")}: ${shortList(names, server)}. What you allowed for a tool still holds: take its rule away if you do not know why it changed.`;
 }
 
 function shortList(names: readonly string[], server: string): string {
   const more = names.length - MAX_NAMED;
-  const rest = more <= 0 ? "" : `; ${more} more, see nano-agent mcp get ${shellArgument(server)}`;
+  const rest = more <= 0 ? "" : `; ${more} more, see nano-agent mcp get ${quoteShellArgument(server)}`;
   return `${names.slice(0, MAX_NAMED).join("; ")}${rest}`;
 }

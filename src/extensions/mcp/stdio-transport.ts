@@ -4,7 +4,7 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { systemClock } from "../../core/base/async.ts";
 import { newId } from "../../core/base/ids.ts";
 import { sendSignal } from "../../system/process-identity.ts";
-import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
+import { type ProcessWatcher, withCallMarker } from "../../system/process-watcher.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { ConnectionError } from "./connection.ts";
 import { lineReader, MAX_MESSAGE_BYTES, readMessages } from "./read-message.ts";
@@ -57,7 +57,7 @@ export class StdioTransport implements Transport {
     const mark = newId("m");
     const child: Child = spawn(server.command, server.args, {
       cwd: server.cwd ?? cwd,
-      env: markedEnvironment({ ...environment, ...server.env }, mark),
+      env: withCallMarker({ ...environment, ...server.env }, mark),
       detached: process.platform !== "win32",
       shell: process.platform === "win32",
       windowsHide: true,

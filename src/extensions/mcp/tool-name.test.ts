@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { mcpNames, serverParts } from "./tool-name.ts";
+import { mcpNames, serverNameParts } from "./tool-name.ts";
 
 const UNIT = fc.constantFrom("a", "B", "7", "_", "-", ".", "/", " ", "é", "日", "😀", "\0");
 
@@ -24,16 +24,16 @@ test("of two names that become one, the one that was changed gets a hash, whatev
 });
 
 test("a server keeps its name, whichever others are called like it", () => {
-  const rival = serverParts(["x.", "x"]).get("x.") ?? "";
+  const rival = serverNameParts(["x.", "x"]).get("x.") ?? "";
   expect([
-    serverParts(["x.", "x"]).get("x"),
-    serverParts(["x", "x.", rival]).get(rival),
-    new Set(serverParts(["x", "x.", rival]).values()).size,
+    serverNameParts(["x.", "x"]).get("x"),
+    serverNameParts(["x", "x.", rival]).get(rival),
+    new Set(serverNameParts(["x", "x.", rival]).values()).size,
   ]).toEqual(["x", rival, 3]);
 });
 
 test("servers have different parts without two underscores", () => {
-  expect([...serverParts(["git hub", "git__hub", "a", ""]).values()]).toEqual([
+  expect([...serverNameParts(["git hub", "git__hub", "a", ""]).values()]).toEqual([
     "git_hub",
     expect.stringMatching(/^git_hub_[0-9a-f]{8}$/),
     "a",
@@ -50,7 +50,7 @@ test("whatever servers and tools are called, their names can be sent, are differ
       fc.uniqueArray(fc.string({ unit: UNIT }), { minLength: 1, maxLength: 4 }),
       names,
       (servers, tools) => {
-        const parts = [...serverParts(servers).values()];
+        const parts = [...serverNameParts(servers).values()];
         const all = parts.flatMap((part) => [...mcpNames(part, tools).values()]);
         expect(new Set(all).size).toBe(servers.length * tools.length);
         for (const name of all) expect(name).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/);

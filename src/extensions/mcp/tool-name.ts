@@ -11,7 +11,7 @@ export const FIND_TOOLS = "find_tools";
  * The names of a server's tools or prompts as the agent uses them: `mcp__server__name`, made of letters,
  * digits, `_` and `-`, at most 64 characters. A changed name that clashes with another, or one that was too
  * long, ends in a hash of the original. Equal names give equal results; which of two clashing names changes
- * does not depend on their order. `part` is one of {@link serverParts}.
+ * does not depend on their order. `part` is one of {@link serverNameParts}.
  */
 export function mcpNames(part: string, names: readonly string[]): ReadonlyMap<string, string> {
   const prefix = `${MCP_PREFIX}${part}__`;
@@ -30,7 +30,7 @@ export function mcpNames(part: string, names: readonly string[]): ReadonlyMap<st
 }
 
 /** The part of tool names that stands for each server, without `__`. A valid name stays unchanged. */
-export function serverParts(servers: readonly string[]): ReadonlyMap<string, string> {
+export function serverNameParts(servers: readonly string[]): ReadonlyMap<string, string> {
   const parts = new Map<string, string>();
   const plain = (server: string): string =>
     shortened(clean(server).replaceAll(/_{2,}/g, "_").replaceAll(/^_|_$/g, ""), server);

@@ -146,8 +146,8 @@ test("one that fails later is told once and switched off", async () => {
   const hooks = new EventHooks({
     commands: [],
     handlers: late?.hooks ?? [],
-    place: () => ({ cwd: "/", env: {} }),
-    facts,
+    surroundings: () => ({ cwd: "/", env: {} }),
+    commonInput: facts,
   });
   const before = late?.statuses[0]?.();
   const first = await hooks.fire("Stop");

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { basename, dirname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type Clock, inTime, systemClock } from "../../core/base/async.ts";
-import { check, FUNCTION, OBJECT } from "../../core/base/check.ts";
-import { errorMessage, misuse } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
+import { type Clock, systemClock, withTimeout } from "../../core/base/async.ts";
+import { check, FUNCTION_SCHEMA, OBJECT_SCHEMA } from "../../core/base/check-options.ts";
+import { errorMessage, invalidArgument } from "../../core/base/errors.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { WireName } from "../../core/message/message.ts";
 import { assertTool, defineTool, type Tool, type ToolDefinition } from "../../core/tool/tool.ts";
@@ -33,7 +33,7 @@ export interface LoadExtensionsOptions {
   /** See {@link import("../../coding/session/coding-session.ts").CodingSessionOptions.adoptErrors}. */
   readonly adoptErrors?: AdoptErrors | undefined;
   /** Stops using the extensions. Default: never, they are used for the lifetime of the process. */
-  readonly until?: AbortSignal | undefined;
+  readonly stopSignal?: AbortSignal | undefined;
   readonly clock?: Clock;
 }
 
@@ -47,11 +47,11 @@ export async function loadExtensions(
 ): Promise<{ readonly extensions: readonly LoadedExtension[]; readonly findings: readonly Finding[] }> {
   const extensions: LoadedExtension[] = [];
   const findings: Finding[] = [];
-  resolveOwnPackage(files, options.until);
+  resolveOwnPackage(files, options.stopSignal);
   for (const file of files) {
     try {
       const load = () => loadExtension(file, options);
-      extensions.push(await inTime(load, { ms: MAX_LOAD_MS, clock }));
+      extensions.push(await withTimeout(load, { ms: MAX_LOAD_MS, clock }));
     } catch (error) {
       const message = `the extension ${file.name} is not used: ${errorMessage(error)}`;
       findings.push({ path: file.path, level: "fault", message });
@@ -67,7 +67,9 @@ async function loadExtension(
   adoptErrors?.(file.path, uncaughtErrorHandler(file, onFailure));
   const module: { readonly default?: unknown } = await import(pathToFileURL(file.path).href);
   if (typeof module.default !== "function")
-    throw misuse("it has no default export that is a function: write export default (agent) => { … }");
+    throw invalidArgument(
+      "it has no default export that is a function: write export default (agent) => { … }",
+    );
   const tools: Tool[] = [];
   const commands: ExtensionCommand[] = [];
   const providers: CheckedProvider[] = [];
@@ -85,20 +87,20 @@ async function loadExtension(
     provider: (provider) => providers.push(checkedProvider(provider)),
     hook: (event, handler, options = {}) => {
       if (!HOOK_EVENTS.includes(event))
-        throw misuse(`there is no event "${event}". Events: ${HOOK_EVENTS.join(", ")}`);
-      if (typeof handler !== "function") throw misuse(`the ${event} hook is not a function`);
-      check(options, OBJECT, "The third argument of hook()");
+        throw invalidArgument(`there is no event "${event}". Events: ${HOOK_EVENTS.join(", ")}`);
+      if (typeof handler !== "function") throw invalidArgument(`the ${event} hook is not a function`);
+      check(options, OBJECT_SCHEMA, "The third argument of hook()");
       const { matcher } = options;
       hooks.push({
         event,
-        ...defined({ matcher }),
+        ...omitUndefined({ matcher }),
         source: `the extension ${file.name}`,
         run: (input, signal) => (isOff ? undefined : handler(input, signal)),
         onFailure: fail,
       });
     },
     status: (render) => {
-      check(render, FUNCTION, "The status item");
+      check(render, FUNCTION_SCHEMA, "The status item");
       statuses.push(() => {
         if (isOff) return undefined;
         try {
@@ -132,7 +134,7 @@ function uncaughtErrorHandler(
 }
 
 function toTool(given: Parameters<ExtensionApi["tool"]>[0]): Tool {
-  check(given, OBJECT, "The tool");
+  check(given, OBJECT_SCHEMA, "The tool");
   if (isTool(given)) {
     assertTool(given);
     return given;
@@ -148,27 +150,29 @@ function isTool(given: Parameters<ExtensionApi["tool"]>[0]): given is Tool {
 }
 
 function checkedCommand(command: ExtensionCommand): ExtensionCommand {
-  check(command, OBJECT, "The command");
+  check(command, OBJECT_SCHEMA, "The command");
   const { name, description, run } = command;
   if (typeof name !== "string" || !/^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u.test(name))
-    throw misuse(`a command is named ${JSON.stringify(name)}: use letters, digits, - and _`);
+    throw invalidArgument(`a command is named ${JSON.stringify(name)}: use letters, digits, - and _`);
   if (typeof description !== "string" || typeof run !== "function")
-    throw misuse(`the command /${name} needs a description and a function run`);
+    throw invalidArgument(`the command /${name} needs a description and a function run`);
   return command;
 }
 
 type CheckedProvider = ExtensionProvider & { readonly wire: WireName };
 
 function checkedProvider(provider: ExtensionProvider): CheckedProvider {
-  check(provider, OBJECT, "The provider");
+  check(provider, OBJECT_SCHEMA, "The provider");
   const { name, baseUrl } = provider;
   const wires = ["anthropic", "openai_chat", "openai_responses", "google"] as const;
   // Model names have a dash where wire names have an underscore.
   const wire = wires.find((each) => [each, each.replace("_", "-")].includes(provider.wire));
   if (typeof name !== "string" || !/^[a-z0-9][a-z0-9._-]*$/.test(name))
-    throw misuse(`a provider is named ${JSON.stringify(name)}: use lower-case letters, digits and -`);
+    throw invalidArgument(
+      `a provider is named ${JSON.stringify(name)}: use lower-case letters, digits and -`,
+    );
   if (wire === undefined || typeof baseUrl !== "string" || !/^https?:\/\/[^\s/]/.test(baseUrl))
-    throw misuse(
+    throw invalidArgument(
       `the provider ${name} needs a wire (${wires.join(", ")}) and a baseUrl that begins with http:// or https://`,
     );
   return { ...provider, wire };
@@ -220,7 +224,7 @@ function ownEntry(specifier: string, error: unknown): string {
   try {
     return import.meta.resolve(specifier);
   } catch {
-    throw misuse(`nano-agent has no entry "${specifier}".`);
+    throw invalidArgument(`nano-agent has no entry "${specifier}".`);
   }
 }
 

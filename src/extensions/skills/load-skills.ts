@@ -122,7 +122,7 @@ export async function skillScripts(skill: Skill, isTrusted: IsTrusted): Promise<
   const files = skillFiles(skill.folder);
   const { scripts } = files;
   if (scripts.length === 0) return { scripts, isTrusted: true };
-  const file = readTextFile(skill.path, { maxBytes: MAX_SKILL_BYTES, within: skill.folder });
+  const file = readTextFile(skill.path, { maxBytes: MAX_SKILL_BYTES, boundary: skill.folder });
   if (file === undefined || "fault" in file) return { scripts, isTrusted: false };
   return { scripts, isTrusted: await mayUseScripts(skill, file.text, files, isTrusted) };
 }

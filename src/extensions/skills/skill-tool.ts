@@ -3,7 +3,7 @@ import { defineTool, type Tool, type ToolResult } from "../../core/tool/tool.ts"
 import { errorResult } from "../../core/tool/tool-output.ts";
 import { itemList } from "../markdown/fields.ts";
 import { parseMarkdown } from "../markdown/front-matter.ts";
-import { type IsTrusted, trustsNoProject } from "../markdown/origin.ts";
+import { type IsTrusted, trustNoProject } from "../markdown/origin.ts";
 import { readTextFile } from "../markdown/read-text-file.ts";
 import { MAX_SKILL_BYTES, mayUseScripts, type Skill, type SkillFiles, skillFiles } from "./load-skills.ts";
 
@@ -31,7 +31,7 @@ export interface SkillInput {
 export function createSkillTool(skills: readonly Skill[], options: SkillToolOptions = {}): Tool | undefined {
   const offered = skills.filter(({ forModel }) => forModel);
   if (offered.length === 0) return undefined;
-  const { isTrusted = trustsNoProject } = options;
+  const { isTrusted = trustNoProject } = options;
   return defineTool({
     name: "skill",
     description: `Load a skill, instructions for a kind of task, before such a task.\n${itemList(offered, "skill", "name", MAX_LIST_CHARS)}`,
@@ -54,7 +54,7 @@ export async function loadSkill(
 ): Promise<ToolResult> {
   const skill = skills.find(({ name }) => name === input.name);
   if (skill === undefined) return unknownSkill(input.name, skills);
-  const file = readTextFile(skill.path, { maxBytes: MAX_SKILL_BYTES, within: skill.folder });
+  const file = readTextFile(skill.path, { maxBytes: MAX_SKILL_BYTES, boundary: skill.folder });
   if (file === undefined || "fault" in file)
     return errorResult(`The skill ${skill.name}: ${skill.path} ${file?.fault ?? "is gone"}.`);
   const document = await parseMarkdown(file.text);

@@ -1,5 +1,5 @@
 import { basename, join } from "node:path";
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import { EFFORTS } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import { disabledNames, field, modelField, namesIn, textField } from "../markdown/fields.ts";
@@ -9,7 +9,7 @@ import {
   loadDefinitions,
   trustItemOf,
 } from "../markdown/load-definitions.ts";
-import { type Finding, type IsTrusted, type SourceFolder, trustsNoProject } from "../markdown/origin.ts";
+import { type Finding, type IsTrusted, type SourceFolder, trustNoProject } from "../markdown/origin.ts";
 import { readFolder } from "../markdown/read-text-file.ts";
 import { BUILT_IN_SUBAGENTS, isNamed, type LoadedSubagent, namedTools, type Subagent } from "./task-tool.ts";
 
@@ -39,7 +39,7 @@ export interface LoadedSubagents {
 export async function loadSubagents({
   folders,
   tools,
-  isTrusted = trustsNoProject,
+  isTrusted = trustNoProject,
 }: LoadSubagentsOptions): Promise<LoadedSubagents> {
   const { definitions, findings } = await loadDefinitions(folders, {
     maxBytes: MAX_BYTES,
@@ -147,7 +147,7 @@ function readFields(
     description: description.slice(0, MAX_DESCRIPTION).toWellFormed(),
     systemPrompt: body.trim(),
     ...given,
-    ...defined({
+    ...omitUndefined({
       model: modelField(fields, note),
       readOnly: readMode(fields, note),
       effort: readEffort(fields, note),

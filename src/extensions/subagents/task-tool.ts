@@ -1,7 +1,7 @@
-import { assertCount } from "../../core/base/check.ts";
-import { misuse } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
-import { counted, didYouMean, nearest, truncateMiddle } from "../../core/base/text.ts";
+import { assertInteger } from "../../core/base/check-options.ts";
+import { invalidArgument } from "../../core/base/errors.ts";
+import { omitUndefined } from "../../core/base/json.ts";
+import { closestMatch, didYouMean, pluralize, truncateMiddle } from "../../core/base/text.ts";
 import type { Effort, Model } from "../../core/model/model.ts";
 import {
   defineTool,
@@ -129,8 +129,8 @@ export interface TaskInput {
  */
 export function createTaskTool(options: TaskToolOptions = {}): Tool {
   const agents = indexByName(options.agents ?? BUILT_IN_SUBAGENTS);
-  assertCount("maxDepth", options.maxDepth ?? DEFAULT_MAX_DEPTH, 1);
-  assertCount("maxReportChars", options.maxReportChars ?? DEFAULT_REPORT_CHARS, 1);
+  assertInteger("maxDepth", options.maxDepth ?? DEFAULT_MAX_DEPTH, 1);
+  assertInteger("maxReportChars", options.maxReportChars ?? DEFAULT_REPORT_CHARS, 1);
   return defineTool({
     name: "task",
     description: `Has a subagent do a part of the work and report. It sees only the prompt: say what to do, what you know, what to report.\n${itemList([...agents.values()], "task", "agent", MAX_LIST_CHARS)}`,
@@ -163,14 +163,14 @@ function indexByName(agents: readonly Subagent[]): ReadonlyMap<string, Subagent>
   for (const agent of agents) {
     const { name, description, systemPrompt } = agent;
     if ([name, description, systemPrompt].some((text) => typeof text !== "string"))
-      throw misuse(
+      throw invalidArgument(
         `A subagent is { name, description, systemPrompt, … }, and ${JSON.stringify(name) ?? "one"} lacks some of that. An Agent is none: its tool is context.runAgent().`,
       );
     if (map.has(agent.name))
-      throw misuse(`The subagent "${agent.name}" is defined twice: rename or remove one of them.`);
+      throw invalidArgument(`The subagent "${agent.name}" is defined twice: rename or remove one of them.`);
     map.set(agent.name, agent);
   }
-  if (map.size === 0) throw misuse("createTaskTool() got no subagents: leave the tool out instead.");
+  if (map.size === 0) throw invalidArgument("createTaskTool() got no subagents: leave the tool out instead.");
   return map;
 }
 
@@ -193,7 +193,7 @@ async function runTask(
       .filter((part) => part !== "")
       .join("\n\n"),
     tools,
-    ...defined({ model, effort: agent.effort }),
+    ...omitUndefined({ model, effort: agent.effort }),
     maxIterations: agent.maxIterations ?? DEFAULT_MAX_ITERATIONS,
     maxDepth,
   };
@@ -217,7 +217,7 @@ function toolsOf(agent: Subagent, context: ToolContext): readonly Tool[] {
 async function modelOf({ name, model }: Subagent, { models }: TaskToolOptions): Promise<Model | undefined> {
   if (typeof model !== "string") return model;
   if (models === undefined)
-    throw misuse(
+    throw invalidArgument(
       `The subagent ${name} wants the model ${model}, and createTaskTool() got no models to look it up with.`,
     );
   return models(model);
@@ -234,8 +234,8 @@ function unknownAgentResult(wanted: string, agents: ReadonlyMap<string, Subagent
 /** A subagent's last message and its statistics. If it did not end by itself, the result is an error. */
 function taskReport(agent: string, outcome: SubagentOutcome, maxChars: number): ToolResult {
   const { text, stopReason, iterations, toolCalls, usage, cost, durationMs } = outcome;
-  const requests = counted(iterations, "request");
-  const calls = counted(toolCalls, "tool call");
+  const requests = pluralize(iterations, "request");
+  const calls = pluralize(toolCalls, "tool call");
   const shown = truncateMiddle(text.trim(), maxChars);
   const facts = `[${agent}: ${requests}, ${calls}, ${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${formatCost(cost)}, ${formatSeconds(durationMs)}]`;
   const extra = {
@@ -352,7 +352,7 @@ function unknownTool(given: string, all: readonly string[]): string {
   const shown = JSON.stringify(given.slice(0, 80));
   if (given.includes("("))
     return `the tool ${shown} is left out: a subagent gets whole tools, and permission rules say what they may do`;
-  const guess = nearest(given, all);
+  const guess = closestMatch(given, all);
   const hint = guess === undefined ? "" : `, did you mean ${guess}?`;
   return `there is no tool ${shown}${hint} (tools: ${all.join(", ")})`;
 }

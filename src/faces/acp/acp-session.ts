@@ -13,13 +13,13 @@ import {
 } from "@agentclientprotocol/sdk";
 import type { CodingSession } from "../../coding/session/coding-session.ts";
 import { type Json, type NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
-import { withHiddenShown } from "../../core/base/hidden-characters.ts";
-import { defined } from "../../core/base/json.ts";
+import { revealInvisible } from "../../core/base/hidden-characters.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
-import { fenced } from "../../core/base/text.ts";
+import { toCodeBlock } from "../../core/base/text.ts";
 import type { Input } from "../../core/message/input.ts";
 import type { UserBlock } from "../../core/message/message.ts";
-import { withoutUnkept } from "../../session/session-error.ts";
+import { withoutSessionHint } from "../../session/session-error.ts";
 import { EXIT, exitCodeOfError } from "../../view/exit-code.ts";
 import type { Outcome } from "../../view/outcome.ts";
 import type { AnswerChoice, OfferedChoice, Question, QuestionReply } from "../../view/question.ts";
@@ -87,7 +87,7 @@ export class AcpSession {
   }
 
   /** Announces the commands a prompt can begin with, unless the editor knows them. */
-  tellCommands(): void {
+  sendCommands(): void {
     const availableCommands = this.session.info.commands.map(({ name, description = "", hint }) => ({
       name,
       description,
@@ -100,7 +100,7 @@ export class AcpSession {
   }
 
   /** Shows the person text that is not from the model. */
-  tell(text: string): void {
+  sendNotice(text: string): void {
     this.send({
       sessionUpdate: "agent_message_chunk",
       content: { type: "text", text: `nano-agent: ${terminalLine(text, 2_000)}\n\n` },
@@ -128,7 +128,7 @@ export class AcpSession {
       if (signal.aborted) return { stopReason: "cancelled" };
       const outcome = await this.session.send(input, { signal });
       // Servers that started meanwhile may have added prompts.
-      this.tellCommands();
+      this.sendCommands();
       await this.#sending;
       return promptEnd(outcome, signal.aborted);
     } finally {
@@ -308,14 +308,14 @@ const [AUTH_REQUIRED, INTERNAL_ERROR, INVALID_PARAMS] = [-32_000, -32_603, -32_6
  */
 function protocolError(error: Pick<NanoAgentError, "code" | "message">): RequestError {
   const { code } = error;
-  const message = withoutUnkept(error.message);
+  const message = withoutSessionHint(error.message);
   const exit = exitCodeOfError(code);
   if (exit === EXIT.credentials) return new RequestError(AUTH_REQUIRED, message, { code });
   return new RequestError(exit === EXIT.failed ? INTERNAL_ERROR : INVALID_PARAMS, message, { code });
 }
 
 /** Runs an editor's request; failures become protocol errors. */
-export async function inProtocol<T>(work: () => Promise<T>): Promise<T> {
+export async function withProtocolErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (thrown) {
@@ -372,7 +372,7 @@ async function askPermission(
   if (chosen === undefined) return undefined;
   const offered = choices.find(({ choice }) => choice === chosen);
   if (offered === undefined) return REFUSED;
-  return { choice: offered.choice, ...defined({ rule: offered.rule }) };
+  return { choice: offered.choice, ...omitUndefined({ rule: offered.rule }) };
 }
 
 interface Offer {
@@ -393,7 +393,7 @@ async function choose(
       sessionId,
       toolCall: {
         toolCallId: callId ?? id,
-        title: withHiddenShown(title),
+        title: revealInvisible(title),
         status: "pending",
         rawInput: input,
         ...toolFacts(tool, input, cwd),
@@ -434,7 +434,7 @@ async function askOneByOne(question: Question, context: QuestionContext): Promis
       content: notes.length === 0 ? [] : [textContent(notes.join("\n\n"))],
       options: [
         ...options.map((each, at): PermissionOption => {
-          return { optionId: String(at), name: withHiddenShown(each.label), kind: "allow_once" };
+          return { optionId: String(at), name: revealInvisible(each.label), kind: "allow_once" };
         }),
         { optionId: "no", name: choiceText({ choice: "no" }, question), kind: "reject_once" },
       ],
@@ -449,7 +449,7 @@ async function askOneByOne(question: Question, context: QuestionContext): Promis
 }
 
 function textContent(text: string): ToolCallContent {
-  return { type: "content", content: { type: "text", text: withHiddenShown(text) } };
+  return { type: "content", content: { type: "text", text: revealInvisible(text) } };
 }
 
 /** Longer or multi-line text also appears below the title. */
@@ -482,11 +482,11 @@ function questionTitle(question: Question): string {
 function noteContent(question: Question): ToolCallContent[] {
   const subject = subjectOf(question);
   const input = inputText(question, (text) => text);
-  const shown = withHiddenShown(inputText(question, withHiddenShown));
+  const shown = revealInvisible(inputText(question, revealInvisible));
   const texts = [
-    ...(shown === input ? [] : [HIDDEN_CHARACTERS_NOTE, fenced(shown)]),
-    ...(subject.length > MAX_TITLE || subject.includes("\n") ? [fenced(withHiddenShown(subject))] : []),
-    ...questionNotes(question).map((note) => withHiddenShown(note)),
+    ...(shown === input ? [] : [HIDDEN_CHARACTERS_NOTE, toCodeBlock(shown)]),
+    ...(subject.length > MAX_TITLE || subject.includes("\n") ? [toCodeBlock(revealInvisible(subject))] : []),
+    ...questionNotes(question).map((note) => revealInvisible(note)),
   ];
   if (texts.length === 0) return [];
   return [{ type: "content", content: { type: "text", text: texts.join("\n\n") } }];
@@ -511,7 +511,7 @@ const KINDS: { readonly [choice in AnswerChoice]: PermissionOption["kind"] } = {
 function toOption(offered: OfferedChoice, question: Question): PermissionOption {
   const { choice } = offered;
   const name = choice === "no" ? "No" : choiceText(offered, question);
-  return { optionId: choice, name: withHiddenShown(name), kind: KINDS[choice] };
+  return { optionId: choice, name: revealInvisible(name), kind: KINDS[choice] };
 }
 
 async function askValue(
@@ -529,7 +529,7 @@ async function askValue(
   };
   const answer = await client.request<{ readonly action: string; readonly content?: Json }>(
     methods.client.elicitation.create,
-    { sessionId, mode: "form", message: withHiddenShown(reason || title), requestedSchema },
+    { sessionId, mode: "form", message: revealInvisible(reason || title), requestedSchema },
     { cancellationSignal: signal, stopWaitingOnCancel: true },
   );
   if (answer.action !== "accept" || answer.content === undefined) return REFUSED;

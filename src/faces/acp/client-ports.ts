@@ -8,7 +8,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import type { SessionPorts } from "../../coding/session/coding-session.ts";
 import { isRecord } from "../../core/base/json.ts";
-import { singleQuoted } from "../../core/base/text.ts";
+import { singleQuote } from "../../core/base/text.ts";
 import type { FilePort } from "../../tools/files/file-state.ts";
 import type { PortCommand, PortCommandEnd, ShellPort } from "../../tools/shell/shell-ports.ts";
 
@@ -76,7 +76,7 @@ function terminalCommand(line: string, unset: readonly string[]): readonly strin
     "bash",
     "-c",
   ];
-  return [...bash, `:\nexec ${bash.join(" ")} ${singleQuoted(line)}`];
+  return [...bash, `:\nexec ${bash.join(" ")} ${singleQuote(line)}`];
 }
 
 async function runInTerminal(

@@ -24,7 +24,7 @@ import { userPaths } from "../../coding/settings/paths.ts";
 import { loadSettings } from "../../coding/settings/settings.ts";
 import { availableModels } from "../../coding/setup/open-model.ts";
 import { sessionStore } from "../../coding/setup/open-session.ts";
-import { isNanoAgentError, misuse } from "../../core/base/errors.ts";
+import { invalidArgument, isNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import { EFFORTS } from "../../core/model/model.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
@@ -33,7 +33,7 @@ import { summarizeSession } from "../../session/read-session.ts";
 import type { Environment } from "../../system/env.ts";
 import { LISTED_MODES, MODE_EFFECTS, modeName, modeNamed } from "../../view/mode-names.ts";
 import { noticeText } from "../../view/notice-text.ts";
-import { AcpSession, inProtocol } from "./acp-session.ts";
+import { AcpSession, withProtocolErrors } from "./acp-session.ts";
 import { clientPorts } from "./client-ports.ts";
 import { sessionName } from "./updates.ts";
 
@@ -68,7 +68,7 @@ export async function serveAcp(
     await agent.close();
   }
   if (connection.signal.reason instanceof MessageTooLargeError)
-    throw misuse(
+    throw invalidArgument(
       `The editor sent a message of more than ${MAX_MESSAGE_BYTES >> 20} MiB, so its sessions were ended. Load them again, and leave out what is that large.`,
     );
 }
@@ -164,12 +164,12 @@ class AcpAgent {
       )
       .onRequest(agent.session.setMode, async ({ params }) => {
         const { session } = this.#find(params.sessionId);
-        await inProtocol(() => session.setMode(toMode(params.modeId, session)));
+        await withProtocolErrors(() => session.setMode(toMode(params.modeId, session)));
         return {};
       })
       .onRequest(agent.session.setConfigOption, async ({ params }) => {
         const { session } = this.#find(params.sessionId);
-        await inProtocol(() => changeOption(session, params.configId, params.value));
+        await withProtocolErrors(() => changeOption(session, params.configId, params.value));
         return { configOptions: configOptions(session, await this.#models(session.info.cwd)) };
       })
       .onNotification(agent.session.cancel, ({ params }) => this.#sessions.get(params.sessionId)?.cancel());
@@ -204,7 +204,7 @@ class AcpAgent {
       throw RequestError.invalidParams({ path: relative }, `The folder ${relative} is not absolute.`);
     const { environment, session: common, onNotice } = this.#options;
     const untrusted: string[] = [];
-    const session = await inProtocol(() =>
+    const session = await withProtocolErrors(() =>
       createCodingSession({
         ...common,
         ...options,
@@ -228,8 +228,8 @@ class AcpAgent {
     this.#sessions.set(id, opened);
     // The editor learns the id from the response: updates for the session must follow it.
     setImmediate(() => {
-      opened.tellCommands();
-      for (const text of untrusted) opened.tell(text);
+      opened.sendCommands();
+      for (const text of untrusted) opened.sendNotice(text);
     });
     return opened;
   }
@@ -274,7 +274,7 @@ class AcpAgent {
 
   async #assertModel(): Promise<void> {
     const { environment, session } = this.#options;
-    await inProtocol(async () => {
+    await withProtocolErrors(async () => {
       const cwd = userPaths(environment).home;
       const { config } = await loadSettings({ environment, cwd, flags: session.settings ?? {} });
       await chooseModel({ config, environment }).catch((error: unknown) => {

@@ -4,7 +4,7 @@ import type { CodingSession } from "../../coding/session/coding-session.ts";
 import type { FoundModel } from "../../providers/catalog.ts";
 import type { QuestionListener } from "../../view/question.ts";
 import { terminalLine } from "../../view/safe-text.ts";
-import type { LinePlace } from "../terminal/line-drawer.ts";
+import type { LineOutput } from "../terminal/line-drawer.ts";
 import { type CommandContext, isTerminal, type Output, styleFor } from "./command-context.ts";
 import { stdinKind } from "./prompt.ts";
 import type { OutputFormat } from "./run-flags.ts";
@@ -18,7 +18,7 @@ export function canAsk(stderr: Output, format: OutputFormat): boolean {
 }
 
 /** The terminal for questions. `hold`: pauses all other output until the returned function is called. */
-interface QuestionTerminal extends LinePlace {
+interface QuestionTerminal extends LineOutput {
   readonly hold: () => () => void;
 }
 
@@ -60,7 +60,11 @@ export async function askAboutServer(
 /**
  * Asks for agreement to what was shown; `{}` is replaced by the count. Without a terminal the answer is no.
  */
-export async function agrees(context: CommandContext, count: number, question: string): Promise<boolean> {
+export async function confirmItems(
+  context: CommandContext,
+  count: number,
+  question: string,
+): Promise<boolean> {
   const { stderr } = context;
   if (!isTerminal(0) || !stderr.isTerminal) return false;
   const text = question.replace("{}", count === 1 ? "this" : `these ${count}`);

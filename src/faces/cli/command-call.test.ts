@@ -14,7 +14,7 @@ const command: CommandSpec = {
 };
 
 const read = (...args: string[]): object => {
-  const { action, words, behind, has, list } = readCommandCall(command, args);
+  const { action, words, afterDashes: behind, has, list } = readCommandCall(command, args);
   return { action, words, behind, all: has("--all"), to: list("--to"), kind: list("--kind") };
 };
 
@@ -49,7 +49,7 @@ test("whatever is typed behind a command is read or refused with its usage", () 
   fc.assert(
     fc.property(fc.constantFrom(...COMMANDS), fc.array(word, { maxLength: 5 }), (spec, args) => {
       try {
-        const { words, behind } = readCommandCall(spec, args);
+        const { words, afterDashes: behind } = readCommandCall(spec, args);
         expect(args).toEqual(expect.arrayContaining([...words, ...behind]));
       } catch (error) {
         expect(error).toMatchObject({

@@ -1,4 +1,4 @@
-import { misuse } from "../../core/base/errors.ts";
+import { invalidArgument } from "../../core/base/errors.ts";
 import { didYouMean } from "../../core/base/text.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -36,21 +36,23 @@ export function readCommandCall(
 ): Omit<CommandCall, keyof CommandContext> {
   const { action, rest } = chooseAction(command, args);
   const fail = (what: string): Error =>
-    misuse(`${actionTitle(command, action)}: ${what} Usage: nano-agent ${actionForm(command, action)}`);
+    invalidArgument(
+      `${actionTitle(command, action)}: ${what} Usage: nano-agent ${actionForm(command, action)}`,
+    );
   const options = [...action.options, ...(action.runOptions === true ? RUN_OPTIONS : [])];
   const call = readOptions(rest, { options, fail });
   for (const { name, value } of options)
     if (value !== undefined && call.list(name).some((text) => text.trim() === ""))
       throw fail(`${name} needs a value: ${name} ${value}.`);
-  const separatesPaths = action.behind !== undefined;
-  const words = separatesPaths ? call.words : [...call.words, ...call.behind];
+  const separatesPaths = action.afterDashes !== undefined;
+  const words = separatesPaths ? call.words : [...call.words, ...call.afterDashes];
   assertCount(words, action, fail);
-  return { ...call, action: action.name ?? "", words, behind: separatesPaths ? call.behind : [] };
+  return { ...call, action: action.name ?? "", words, afterDashes: separatesPaths ? call.afterDashes : [] };
 }
 
 /** Reads the run options given to a sub-command. Throws `invalid_argument` as a run does. */
 export function runFlagsOf(call: ParsedOptions): RunFlags {
-  return readRunFlags({ ...call, words: [], behind: [] });
+  return readRunFlags({ ...call, words: [], afterDashes: [] });
 }
 
 /** The whole numbers an option accepts, and their description. */
@@ -71,7 +73,7 @@ export function numberOf(
   if (text === undefined) return undefined;
   const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
   if (number >= least && number <= most) return number;
-  throw misuse(`${name} ${JSON.stringify(text)}: write ${what}.`);
+  throw invalidArgument(`${name} ${JSON.stringify(text)}: write ${what}.`);
 }
 
 export const PORT: NumberRange = {
@@ -101,13 +103,13 @@ function chooseAction(
   if (action !== undefined) return { action, rest };
   const names = command.actions.map(({ name = "" }) => name);
   const usage = `Write nano-agent ${command.name} ${names.join("|")}; nano-agent ${command.name} --help says more.`;
-  if (word === undefined) throw misuse(`${command.name} needs one more word. ${usage}`);
-  throw misuse(`${command.name} has no ${JSON.stringify(word)}.${didYouMean(word, names)} ${usage}`);
+  if (word === undefined) throw invalidArgument(`${command.name} needs one more word. ${usage}`);
+  throw invalidArgument(`${command.name} has no ${JSON.stringify(word)}.${didYouMean(word, names)} ${usage}`);
 }
 
 function assertCount(
   words: readonly string[],
-  { words: places, behind }: CommandAction,
+  { words: places, afterDashes: behind }: CommandAction,
   fail: (what: string) => Error,
 ): void {
   const least = places.filter((place) => !place.startsWith("[")).length;

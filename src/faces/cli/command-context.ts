@@ -5,7 +5,7 @@ import { loadSettings, type Settings } from "../../coding/settings/settings.ts";
 import { type Environment, variable } from "../../system/env.ts";
 import { EXIT } from "../../view/exit-code.ts";
 import { terminalLine } from "../../view/safe-text.ts";
-import type { LinePlace } from "../terminal/line-drawer.ts";
+import type { LineOutput } from "../terminal/line-drawer.ts";
 import { columnsOf, wrapColumns } from "../text/columns.ts";
 import type { ParsedOptions } from "./read-options.ts";
 
@@ -23,7 +23,7 @@ export function say({ stderr }: Pick<CommandContext, "stderr">, message: string)
 }
 
 /** Writes a command's result: with `--json` a value for programs, else text for people. Returns 0. */
-export function answer(
+export function writeResult(
   { stdout, has }: Pick<CommandContext, "stdout"> & Pick<ParsedOptions, "has">,
   json: unknown,
   text: string,
@@ -32,13 +32,13 @@ export function answer(
   return EXIT.done;
 }
 
-export interface Look {
+export interface TextLayout {
   readonly style: Style;
   /** Columns; undefined if lines are not wrapped. */
   readonly width: number | undefined;
 }
 
-export function lookOf({ stdout, environment }: CommandContext): Look {
+export function textLayoutOf({ stdout, environment }: CommandContext): TextLayout {
   return { style: styleFor(stdout.isTerminal, environment), width: widthOf(stdout, 1) };
 }
 
@@ -46,12 +46,12 @@ export function lookOf({ stdout, environment }: CommandContext): Look {
 const FILE_COLUMNS = 100;
 
 /** Standard output as the place for a conversation's lines. */
-export function linePlace({ stdout, environment }: CommandContext): LinePlace {
+export function linePlace({ stdout, environment }: CommandContext): LineOutput {
   const { isTerminal: isStyled } = stdout;
   return { environment, isStyled, columns: () => (isStyled ? process.stdout.columns : FILE_COLUMNS) };
 }
 
-export function settingsHere({ environment }: CommandContext): Promise<Settings> {
+export function loadLocalSettings({ environment }: CommandContext): Promise<Settings> {
   return loadSettings({ environment, cwd: currentFolder() });
 }
 

@@ -4,7 +4,7 @@ import { didYouMean } from "../../core/base/text.ts";
 import { PRESETS } from "../../providers/catalog.ts";
 import { keyVariableOf } from "../../providers/model-choice.ts";
 import { knownModelIds } from "../../providers/model-info.ts";
-import { NETWORK_FIGURES } from "../../providers/network.ts";
+import { NETWORK_NUMBERS } from "../../providers/network.ts";
 
 export interface ErrorPlace {
   readonly settings: Settings | undefined;
@@ -26,7 +26,7 @@ export function explainError(error: NanoAgentError, place: ErrorPlace): string {
       return `${message} This is a defect of nano-agent; please report it.`;
     default: {
       const { limit } = error.details;
-      const variable = Object.entries(NETWORK_FIGURES).find(([name]) => name === limit)?.[1].variable;
+      const variable = Object.entries(NETWORK_NUMBERS).find(([name]) => name === limit)?.[1].variable;
       return variable === undefined ? message : `${message} In the environment it is ${variable}.`;
     }
   }

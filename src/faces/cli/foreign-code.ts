@@ -1,4 +1,4 @@
-import { misuse } from "../../core/base/errors.ts";
+import { invalidArgument } from "../../core/base/errors.ts";
 
 /**
  * Protects the program while foreign code runs in its process. Output of that code goes to standard error,
@@ -20,7 +20,7 @@ export function containForeignCode(drawsScreen: boolean): Disposable {
 }
 
 function refuseExit(code?: number | string | null): never {
-  const error = misuse(
+  const error = invalidArgument(
     `It called process.exit(${code ?? ""}), which would end the whole run: return, or throw an error, instead.`,
   );
   // Stack traces then start at the offending call.
@@ -29,7 +29,7 @@ function refuseExit(code?: number | string | null): never {
 }
 
 /** Uncaught errors, assigned to the code that caused them. */
-export class StrayErrors {
+export class UncaughtErrors {
   readonly #owners = new Map<string, (error: unknown) => boolean>();
   readonly #drawsScreen: boolean;
   #contained: Disposable | undefined;

@@ -7,33 +7,33 @@ import type {
   SessionInfo,
 } from "../../coding/session/coding-session.ts";
 import { type PreparedSession, prepareCodingSession } from "../../coding/session/prepare-coding-session.ts";
-import { currentFolder, existingFolder, withGoneFolder } from "../../coding/settings/paths.ts";
+import { currentFolder, existingFolder, explainRemovedFolder } from "../../coding/settings/paths.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
-import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
-import { withHiddenShown } from "../../core/base/hidden-characters.ts";
+import { errorMessage, invalidArgument, toNanoAgentError } from "../../core/base/errors.ts";
+import { revealInvisible } from "../../core/base/hidden-characters.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import { defined } from "../../core/base/json.ts";
-import { counted } from "../../core/base/text.ts";
+import { omitUndefined } from "../../core/base/json.ts";
+import { pluralize } from "../../core/base/text.ts";
 import type { Input } from "../../core/message/input.ts";
 import { LOCAL_MODEL } from "../../providers/model-choice.ts";
 import type { LogSink } from "../../telemetry/run-log.ts";
-import { describeDuration } from "../../tools/shell/report.ts";
+import { describeDuration } from "../../tools/shell/describe-result.ts";
 import { evidenceText } from "../../view/evidence.ts";
 import { EXIT, SIGNAL_EXITS } from "../../view/exit-code.ts";
 import type { Notice } from "../../view/notice.ts";
 import { noticeText } from "../../view/notice-text.ts";
-import { failedOutcome, goOnText, type Outcome, RunTally } from "../../view/outcome.ts";
+import { failedOutcome, type Outcome, RunTally, resumeText } from "../../view/outcome.ts";
 import { terminalLine, terminalText } from "../../view/safe-text.ts";
 import type { SessionView } from "../../view/view.ts";
-import { noticeOf, PHASES, phraseText, retryText } from "../../view/words.ts";
-import type { LineDrawer, LinePlace } from "../terminal/line-drawer.ts";
+import { noticeOf, PHASE_TEXTS, phraseText, retryText } from "../../view/words.ts";
+import type { LineDrawer, LineOutput } from "../terminal/line-drawer.ts";
 import { tokensText } from "../text/amounts.ts";
 import { fitColumns } from "../text/columns.ts";
 import { answerQuestions, askAboutServer, canAsk } from "./answer-questions.ts";
 import { type CommandContext, type Output, type Style, say, styleFor } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
 import { explainError } from "./explain-error.ts";
-import { StrayErrors } from "./foreign-code.ts";
+import { UncaughtErrors } from "./foreign-code.ts";
 import { JsonReporter } from "./json-lines.ts";
 import { readRunInput, readSchema } from "./prompt.ts";
 import { type RunFlags, sessionOptionsOf } from "./run-flags.ts";
@@ -53,8 +53,8 @@ class HeadlessRun {
   readonly #newId: string;
   readonly #signals = new EndingSignals();
   readonly #broken = new AbortController();
-  readonly #reporter: RunTeller;
-  readonly #uncaught = new StrayErrors();
+  readonly #reporter: RunReporter;
+  readonly #uncaught = new UncaughtErrors();
   #startedAt = performance.now();
   #cwd = "";
   #prepared: PreparedSession | undefined;
@@ -66,7 +66,7 @@ class HeadlessRun {
   constructor(context: CommandContext, flags: RunFlags) {
     this.#flags = flags;
     this.#newId = flags.session.sessionId ?? newUuid();
-    this.#reporter = new RunTeller(context, flags, () => this.#prepared, this.#newId);
+    this.#reporter = new RunReporter(context, flags, () => this.#prepared, this.#newId);
     this.#context = this.#reporter.context;
     context.stdout.onBroken((error) => this.#broken.abort(error));
   }
@@ -122,7 +122,7 @@ class HeadlessRun {
       this.#signals.allowGrace();
       const signal = AbortSignal.any([this.#signals.signal, this.#broken.signal]);
       for await (const message of input) {
-        await this.#answer(session, message, { signal, ...defined({ schema }) });
+        await this.#answer(session, message, { signal, ...omitUndefined({ schema }) });
         if (signal.aborted) break;
       }
     } finally {
@@ -151,7 +151,7 @@ class HeadlessRun {
 
   #fail(thrown: unknown): void {
     const error = toNanoAgentError(
-      withGoneFolder(thrown ?? this.#signals.signal.reason ?? "interrupted"),
+      explainRemovedFolder(thrown ?? this.#signals.signal.reason ?? "interrupted"),
       "internal",
     );
     this.#reporter.begin(this.#cwd, undefined);
@@ -170,7 +170,7 @@ class HeadlessRun {
     this.#isReported = true;
     if (outcome.exitCode !== EXIT.done) this.#exitCode = outcome.exitCode;
     this.#saveLastMessage(outcome);
-    if (!this.#broken.signal.aborted) this.#reporter.advise(outcome, this.#session?.info.model.name);
+    if (!this.#broken.signal.aborted) this.#reporter.printAdvice(outcome, this.#session?.info.model.name);
   }
 
   #saveLastMessage({ text }: Outcome): void {
@@ -185,7 +185,7 @@ class HeadlessRun {
   }
 }
 
-export class RunTeller {
+export class RunReporter {
   /** Outputs that erase the waiting line first. */
   readonly context: CommandContext;
   readonly #flags: RunFlags;
@@ -220,7 +220,7 @@ export class RunTeller {
     this.#style = styleFor(stderr.isTerminal, environment);
     if (stderr.isTerminal && environment["TERM"] !== "dumb")
       this.#waiting = new WaitingLine(stderr, this.#style, () => process.stderr.columns || 80);
-    const withWaitingLine = (output: Output): Output => this.#waiting?.over(output) ?? output;
+    const withWaitingLine = (output: Output): Output => this.#waiting?.wrap(output) ?? output;
     this.context = { ...context, stdout: withWaitingLine(stdout), stderr: withWaitingLine(stderr) };
     const { outputFormat, partialMessages } = flags;
     const sessionId = (): string => prepared()?.sessionId ?? newId;
@@ -251,7 +251,7 @@ export class RunTeller {
       this.#lines = await import("../terminal/line-drawer.ts");
   }
 
-  get #linePlace(): LinePlace {
+  get #linePlace(): LineOutput {
     const { environment } = this.context;
     return { environment, isStyled: true, columns: () => process.stderr.columns || 80 };
   }
@@ -264,7 +264,10 @@ export class RunTeller {
     // If the answer is shown live, both are terminals: a single stream keeps the order.
     const write = (text: string): void => (isLive ? stdout : stderr).write(text);
     const { LineDrawer } = this.#lines;
-    this.#drawer = new LineDrawer({ ...this.#linePlace, write, isLive, told: shown }, session.view.items);
+    this.#drawer = new LineDrawer(
+      { ...this.#linePlace, write, isLive, shownNotices: shown },
+      session.view.items,
+    );
     session.onChange(() => {
       this.#waiting?.follow(session.view);
       if (!this.#isPaused) this.#drawer?.draw(session.view.items);
@@ -325,13 +328,13 @@ export class RunTeller {
     return text.endsWith("\n") ? text : `${text}\n`;
   }
 
-  advise(outcome: Outcome, model: string | undefined): void {
+  printAdvice(outcome: Outcome, model: string | undefined): void {
     this.#summarise(outcome);
     const proof = evidenceText(outcome.evidence);
     if (this.#json === undefined && proof !== "") this.say(terminalLine(proof, 500));
     if (outcome.error !== undefined && outcome.code === "error_during_execution") {
       const place = { settings: this.#prepared()?.settings, model };
-      this.say(`${explainError(outcome.error, place)}${goOnText(outcome.goOn)}`);
+      this.say(`${explainError(outcome.error, place)}${resumeText(outcome.goOn)}`);
     } else if (outcome.advice !== undefined) this.say(outcome.advice.text);
   }
 
@@ -339,7 +342,7 @@ export class RunTeller {
     const { stderr } = this.context;
     this.#shownNotices.add(notice);
     if (notice.code === "permission") {
-      const text = terminalLine(withHiddenShown(noticeText(notice)), 2_000);
+      const text = terminalLine(revealInvisible(noticeText(notice)), 2_000);
       if (canAsk(stderr, this.#flags.outputFormat)) stderr.write(`${this.#style.dim(`  ${text}`)}\n`);
     } else if (notice.code === "model_chosen" && stderr.isTerminal) this.#modelText = noticeText(notice);
     else if (notice.code !== "model_chosen" || this.#mentionsModel(notice)) this.say(noticeText(notice));
@@ -358,7 +361,7 @@ export class RunTeller {
     const { stderr } = this.context;
     if (!stderr.isTerminal || turns === 0) return;
     const parts = [
-      counted(turns, "turn"),
+      pluralize(turns, "turn"),
       `${tokensText(usage.inputTokens)} tokens in, ${tokensText(usage.outputTokens)} out`,
       cost === undefined ? "cost unknown" : `$${cost.toFixed(4)}`,
       describeDuration(durationMs),
@@ -433,7 +436,7 @@ function assertWritable(path: string, cwd: string): void {
     if (stats?.isDirectory() === true) throw new Error(`${target} is a folder`);
     accessSync(stats === undefined ? dirname(target) : target, constants.W_OK);
   } catch (error) {
-    throw misuse(`--output-last-message: ${errorMessage(error)}. Name a file that can be written.`, {
+    throw invalidArgument(`--output-last-message: ${errorMessage(error)}. Name a file that can be written.`, {
       cause: error,
     });
   }
@@ -446,7 +449,7 @@ const MAX_SUBJECT_CHARS = 60;
 
 /**
  * One line on a terminal that shows what a run is waiting for and for how long. Each {@link draw} overwrites
- * it, and it is erased before anything else is written through {@link over}.
+ * it, and it is erased before anything else is written through {@link wrap}.
  */
 export class WaitingLine {
   readonly #output: Output;
@@ -496,7 +499,7 @@ export class WaitingLine {
   }
 
   /** An output on the same terminal that erases the line before writing. */
-  over(output: Output): Output {
+  wrap(output: Output): Output {
     if (!output.isTerminal) return output;
     const write = (text: string): void => {
       this.clear();
@@ -517,6 +520,6 @@ function waitSubject({ run, state, items }: SessionView, now: number): string {
   if (run === undefined || state === "waiting") return "";
   if (run.retry !== undefined) return retryText(run.retry, now);
   const [first, ...more] = items.filter((item) => item.type === "tool" && item.state === "running");
-  if (run.phase !== "tools" || first?.type !== "tool") return PHASES[run.phase];
+  if (run.phase !== "tools" || first?.type !== "tool") return PHASE_TEXTS[run.phase];
   return more.length > 0 ? `running ${more.length + 1} calls` : `running ${first.name} ${first.title}`.trim();
 }

@@ -2,10 +2,10 @@ import type { CodingSession } from "../../coding/session/coding-session.ts";
 import { prepareCodingSession } from "../../coding/session/prepare-coding-session.ts";
 import { currentFolder, existingFolder } from "../../coding/settings/paths.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
-import { StrayErrors } from "./foreign-code.ts";
+import { UncaughtErrors } from "./foreign-code.ts";
 import { readPromptIfAny } from "./prompt.ts";
 import { type RunFlags, sessionOptionsOf } from "./run-flags.ts";
 
@@ -27,13 +27,13 @@ export async function runInteractive(
   const prompt = await readPromptIfAny({ words, stdin: "terminal", cwd, onNotice: () => undefined });
   const { openScreen, wantsPlain } = await import("../terminal/open-screen.ts");
   let isFirst = true;
-  const strays = new StrayErrors({ drawsScreen: true });
+  const strays = new UncaughtErrors({ drawsScreen: true });
   return await openScreen({
     environment,
     cwd,
     isPlain: flags.plain || wantsPlain(environment),
     prompt,
-    picks: flags.picksSession,
+    picksSession: flags.picksSession,
     isResumed: flags.session.resume !== undefined,
     prepare: async ({ resume, fresh = false, acceptServer }) => {
       const newId = flags.session.sessionId ?? newUuid();
@@ -48,7 +48,7 @@ export async function runInteractive(
         adoptErrors: strays.adopt,
         // A requested id applies only to the first session.
         sessionId: isFirst && sessionId !== undefined ? sessionId : newUuid(),
-        ...defined({ resume: goesOn }),
+        ...omitUndefined({ resume: goesOn }),
         goOnCommand: (words) => `nano-agent ${words}`,
       });
       const open = async (): Promise<CodingSession> => {
@@ -58,7 +58,7 @@ export async function runInteractive(
       };
       return { ...prepared, open };
     },
-    takesError: strays.take,
+    handlesError: strays.take,
     version: NANO_AGENT_VERSION,
     endings: signals,
   });

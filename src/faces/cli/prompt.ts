@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { compileSchema } from "../../core/base/compile-schema.ts";
-import { errorMessage, isNanoAgentError, misuse } from "../../core/base/errors.ts";
+import { errorMessage, invalidArgument, isNanoAgentError } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Input } from "../../core/message/input.ts";
@@ -25,14 +25,15 @@ interface PromptSources {
 async function readPrompt({ words, stdin, cwd, onNotice }: PromptSources): Promise<string> {
   if (words.includes("-")) {
     if (words.length > 1)
-      throw misuse(
+      throw invalidArgument(
         '"-" reads the whole prompt from standard input. Leave the other words out, or leave "-" out.',
       );
     return requireText(await readStdin(stdin), "Standard input is empty");
   }
   const text = words.length === 1 ? textOrFile(words[0] ?? "", { what: "the prompt", cwd }) : words.join(" ");
   const given = text.trim() !== "";
-  if (words.length > 0 && !given) throw misuse('The prompt is empty. Say what to do: nano-agent -p "…"');
+  if (words.length > 0 && !given)
+    throw invalidArgument('The prompt is empty. Say what to do: nano-agent -p "…"');
   if (stdin === "terminal") return requireText(text, "There is no prompt");
   const silent = "standard input stayed silent and was left alone; use </dev/null to start at once";
   const piped = await readStdin(stdin, given ? () => onNotice(silent) : undefined);
@@ -68,21 +69,24 @@ export function readTextFile(
     // Non-blocking, so that a pipe is noticed instead of waited for.
     file = openSync(absolute, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    throw misuse(`The file for ${what} cannot be read: ${errorMessage(error)}. Name a readable text file.`, {
-      cause: error,
-    });
+    throw invalidArgument(
+      `The file for ${what} cannot be read: ${errorMessage(error)}. Name a readable text file.`,
+      {
+        cause: error,
+      },
+    );
   }
   try {
     const stats = fstatSync(file);
     if (!stats.isFile())
-      throw misuse(`The file for ${what}, ${absolute}, is not a regular file. Name a text file.`);
+      throw invalidArgument(`The file for ${what}, ${absolute}, is not a regular file. Name a text file.`);
     if (stats.size > MAX_FILE_BYTES)
-      throw misuse(
+      throw invalidArgument(
         `The file for ${what}, ${absolute}, has ${stats.size} bytes, more than ${MAX_FILE_BYTES}.`,
       );
     const bytes = readFileSync(file);
     if (bytes.includes(0))
-      throw misuse(`The file for ${what}, ${absolute}, is not text: it contains NUL bytes.`);
+      throw invalidArgument(`The file for ${what}, ${absolute}, is not text: it contains NUL bytes.`);
     return bytes.toString("utf8").replace(/^\uFEFF/, "");
   } finally {
     closeSync(file);
@@ -91,7 +95,9 @@ export function readTextFile(
 
 function requireText(text: string, complaint: string): string {
   if (text.trim() !== "") return text;
-  throw misuse(`${complaint}. Say what to do: nano-agent -p "…", or pipe a text in. See nano-agent --help.`);
+  throw invalidArgument(
+    `${complaint}. Say what to do: nano-agent -p "…", or pipe a text in. See nano-agent --help.`,
+  );
 }
 
 const MAX_BYTES = 10_000_000;
@@ -121,7 +127,7 @@ async function readStdin(kind: StdinKind, onSilence?: () => void): Promise<strin
   if (kind === "nothing") return "";
   const bytes = kind === "file" ? readRegular() : await readStream(kind === "pipe" ? onSilence : undefined);
   if (bytes.includes(0))
-    throw misuse(
+    throw invalidArgument(
       "Standard input is not text: it contains NUL bytes. Pipe text, or name the file in the prompt.",
     );
   return bytes.toString("utf8").replace(/^\uFEFF/, "");
@@ -165,12 +171,12 @@ async function readStream(onSilence: (() => void) | undefined): Promise<Buffer> 
 /** The error for unreadable input; excessive input has its own error already. */
 function unreadable(error: unknown, advice: string): Error {
   if (isNanoAgentError(error)) return error;
-  return misuse(`Standard input cannot be read: ${errorMessage(error)}.${advice}`, { cause: error });
+  return invalidArgument(`Standard input cannot be read: ${errorMessage(error)}.${advice}`, { cause: error });
 }
 
 function assertLength(bytes: number): void {
   if (bytes > MAX_BYTES)
-    throw misuse(
+    throw invalidArgument(
       `Standard input has more than ${MAX_BYTES} bytes. Pipe less, or put it in a file and name the file in the prompt.`,
     );
 }
@@ -192,7 +198,7 @@ export async function readRunInput(
     return [await read({ words, stdin: stdinKind(), cwd, onNotice })];
   }
   if (words.length === 0) return messagesOfStdin();
-  throw misuse(
+  throw invalidArgument(
     "With --input-format stream-json the messages come from standard input. Leave the prompt out.",
   );
 }
@@ -204,7 +210,7 @@ async function* messagesOfStdin(): AsyncGenerator<Input> {
     yield message;
   }
   if (isSilent)
-    throw misuse(
+    throw invalidArgument(
       'Standard input ended without a message. Write lines of {"type":"user","message":{"role":"user","content":"…"}}.',
     );
 }
@@ -216,14 +222,16 @@ export function readSchema(value: string, cwd: string): JsonSchema {
   const where = inline ? "--json-schema" : `--json-schema ${value}`;
   const parsed = safeParse(text);
   if (!parsed.ok)
-    throw misuse(`${where} is not JSON: ${parsed.error}. Pass a JSON Schema, or a file that holds one.`);
+    throw invalidArgument(
+      `${where} is not JSON: ${parsed.error}. Pass a JSON Schema, or a file that holds one.`,
+    );
   if (!isRecord(parsed.value))
-    throw misuse(`${where} is not a JSON object. Pass a JSON Schema such as {"type":"object"}.`);
+    throw invalidArgument(`${where} is not a JSON object. Pass a JSON Schema such as {"type":"object"}.`);
   const schema = parsed.value as JsonSchema;
   try {
     compileSchema(schema);
   } catch (error) {
-    throw misuse(`${where} cannot be used: ${errorMessage(error)}`, { cause: error });
+    throw invalidArgument(`${where} cannot be used: ${errorMessage(error)}`, { cause: error });
   }
   return schema;
 }
@@ -248,7 +256,7 @@ export async function* inputLines(chunks: AsyncIterable<Buffer | string>): Async
       ({ length } = piece);
     }
     if (length > MAX_LINE_CHARS)
-      throw misuse(`Line ${number} of standard input is longer than ${MAX_LINE_CHARS} characters.`);
+      throw invalidArgument(`Line ${number} of standard input is longer than ${MAX_LINE_CHARS} characters.`);
   }
   if (length > 0) yield pieces.join("");
 }
@@ -295,7 +303,7 @@ function isInputBlock(block: unknown): block is UserBlock {
 }
 
 function badLine(number: number, what: string): Error {
-  return misuse(
+  return invalidArgument(
     `Line ${number} of standard input ${what}. Write {"type":"user","message":{"role":"user","content":"…"}}.`,
   );
 }

@@ -33,7 +33,7 @@ function optionTable(table: { readonly [form: string]: string }): readonly Comma
 export interface ParsedOptions {
   readonly words: readonly string[];
   /** The words after `--`. */
-  readonly behind: readonly string[];
+  readonly afterDashes: readonly string[];
   readonly has: (option: `--${string}`) => boolean;
   /** The value of an option; the last one if it was given several times. */
   readonly text: (option: `--${string}`) => string | undefined;
@@ -74,7 +74,7 @@ export function readOptions(args: readonly string[], table: OptionSyntax): Parse
   }
   return {
     words,
-    behind,
+    afterDashes: behind,
     has: (name) => values.has(name),
     text: (name) => values.get(name)?.at(-1),
     list: (name) => values.get(name) ?? [],
@@ -82,7 +82,7 @@ export function readOptions(args: readonly string[], table: OptionSyntax): Parse
 }
 
 /** Returns `text` if it is one of the words, else throws the error made by `fail`, with the nearest word. */
-export function oneOf<const T extends string>(
+export function requireOneOf<const T extends string>(
   text: string,
   choices: readonly T[],
   { name, fail }: { readonly name: string; readonly fail: OptionSyntax["fail"] },
@@ -146,7 +146,7 @@ function readOption(
   // A value spelled like an option was most likely forgotten.
   if (value === undefined || (!inlineValue && optionAt(value, options) !== undefined))
     throw fail(`${rawName} needs a value: ${rawName} ${option.value}.`);
-  if (option.choices !== undefined) oneOf(value, option.choices, { name: option.name, fail });
+  if (option.choices !== undefined) requireOneOf(value, option.choices, { name: option.name, fail });
   return { name: option.name, value };
 }
 
@@ -230,7 +230,7 @@ export interface CommandAction {
   /** Placeholders of the words that follow: `ID`, `[ID]` (optional), `FILE…` (one or more), `[WORD…]`. */
   readonly words: readonly string[];
   /** Placeholder of the words after `--`; undefined if none are allowed. */
-  readonly behind: string | undefined;
+  readonly afterDashes: string | undefined;
   readonly options: readonly CommandOption[];
   /** True: it runs the agent and also takes {@link RUN_OPTIONS}. */
   readonly runOptions?: true;
@@ -266,7 +266,7 @@ export function action(
   return {
     name,
     words,
-    behind,
+    afterDashes: behind,
     // Lazy: every start creates these tables, and most starts need none of them.
     get options() {
       return optionTable(options);
@@ -278,7 +278,7 @@ export function action(
 /** The written form of an action: `sessions export [ID] [--format FORMAT] …`. */
 export function actionForm(
   command: CommandSpec,
-  { name, words, options, runOptions, behind }: CommandAction,
+  { name, words, options, runOptions, afterDashes: behind }: CommandAction,
 ): string {
   // Short names appear in the description of the option.
   const named = options.map(({ form }) => `[${form.replace(/^-\w, /, "")}]`);

@@ -1,7 +1,12 @@
-import { withGoneFolder } from "../../coding/settings/paths.ts";
-import { isNanoAgentError, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
-import { editDistance, shellArgument } from "../../core/base/text.ts";
-import { withoutUnkept } from "../../session/session-error.ts";
+import { explainRemovedFolder } from "../../coding/settings/paths.ts";
+import {
+  invalidArgument,
+  isNanoAgentError,
+  NanoAgentError,
+  toNanoAgentError,
+} from "../../core/base/errors.ts";
+import { editDistance, quoteShellArgument } from "../../core/base/text.ts";
+import { withoutSessionHint } from "../../session/session-error.ts";
 import { readEnvironment } from "../../system/env.ts";
 import { EXIT, exitCodeOfError } from "../../view/exit-code.ts";
 import { type Command, readCommandCall } from "./command-call.ts";
@@ -28,7 +33,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
     if (code !== "EPIPE") writeErrors.push(message);
   });
   const code = await dispatch(context, args).catch((thrown: unknown) => {
-    const error = toNanoAgentError(withGoneFolder(thrown), "internal");
+    const error = toNanoAgentError(explainRemovedFolder(thrown), "internal");
     say(context, explainError(error, { settings: undefined, model: undefined }));
     return exitCodeOfError(error.code);
   });
@@ -55,13 +60,13 @@ async function dispatch(context: CommandContext, args: readonly string[]): Promi
   }
   const run = readRunFlags(flags);
   // In a resumed conversation a single word is an answer: `-c continue`.
-  if (run.session.resume === undefined) assertNoCommand(run.words, args.includes("--"));
+  if (run.session.resume === undefined) assertNotCommand(run.words, args.includes("--"));
   if (isInteractive(run)) {
     const { runInteractive } = await import("./interactive.ts");
     return runInteractive(context, { ...run, picksSession: flags.text("--resume") === NO_VALUE });
   }
   if (run.words.length === 0 && run.session.resume?.step === undefined && stdinKind() === "terminal") {
-    throw misuse(
+    throw invalidArgument(
       'There is no prompt, and output does not go to a terminal or has a format for programs. Say what to do: nano-agent -p "…".',
     );
   }
@@ -96,7 +101,7 @@ async function runCommand(
 function rethrowForCommand(thrown: unknown): never {
   if (!isNanoAgentError(thrown, "journal")) throw thrown;
   const { code, message, details } = thrown;
-  throw new NanoAgentError(code, withoutUnkept(message), { cause: thrown, details });
+  throw new NanoAgentError(code, withoutSessionHint(message), { cause: thrown, details });
 }
 
 async function showHelp({ stdout }: CommandContext): Promise<number> {
@@ -109,14 +114,14 @@ async function showHelp({ stdout }: CommandContext): Promise<number> {
  * Stops a prompt that is most likely a mistyped command, or one after an option, before it becomes a paid
  * request. Throws `invalid_argument` with what was probably meant. `isForced`: the words follow `--`.
  */
-export function assertNoCommand(words: readonly string[], isForced: boolean): void {
+export function assertNotCommand(words: readonly string[], isForced: boolean): void {
   const hint = isForced ? undefined : suggestionFor(words);
   if (hint === undefined) return;
   const isLate = COMMANDS.some(({ name }) => name === words[0]);
   const what = isLate ? "is not a command behind an option" : "is not a command";
   const order = isLate ? " The command comes first, and its options behind it." : "";
-  throw misuse(
-    `${JSON.stringify(words.join(" "))} ${what}. Did you mean ${hint}?${order} To send it as a prompt: nano-agent -p -- ${words.map(shellArgument).join(" ")}`,
+  throw invalidArgument(
+    `${JSON.stringify(words.join(" "))} ${what}. Did you mean ${hint}?${order} To send it as a prompt: nano-agent -p -- ${words.map(quoteShellArgument).join(" ")}`,
   );
 }
 
@@ -142,7 +147,7 @@ function suggestedCall({ name: meant, actions }: CommandSpec, words: readonly st
   // Ids, files, numbers and quoted commands do not occur in sentences.
   const isCall = rest.every((word) => /[^a-z]|^[a-f]+$/i.test(word));
   if (action === undefined || !isCall || rest.length > action.words.length) return undefined;
-  return ["nano-agent", meant, action.name ?? [], rest.map(shellArgument)].flat().join(" ");
+  return ["nano-agent", meant, action.name ?? [], rest.map(quoteShellArgument)].flat().join(" ");
 }
 
 /**

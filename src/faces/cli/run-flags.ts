@@ -5,14 +5,14 @@ import { currentFolder } from "../../coding/settings/paths.ts";
 import { type DescribedSchema, jsonSchema, withSetting } from "../../coding/settings/setting.ts";
 import { PLACED_SETTINGS } from "../../coding/settings/setting-table.ts";
 import type { McpSources } from "../../coding/settings/settings.ts";
-import { readOption } from "../../core/base/check.ts";
-import { misuse } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
-import { shellArgument } from "../../core/base/text.ts";
+import { readOption } from "../../core/base/check-options.ts";
+import { invalidArgument } from "../../core/base/errors.ts";
+import { omitUndefined } from "../../core/base/json.ts";
+import { quoteShellArgument } from "../../core/base/text.ts";
 import { assertSessionId } from "../../session/session-file.ts";
 import type { Environment } from "../../system/env.ts";
 import { textOrFile } from "./prompt.ts";
-import { FLAGS, NO_VALUE, oneOf, type ParsedOptions, readOptions } from "./read-options.ts";
+import { FLAGS, NO_VALUE, type ParsedOptions, readOptions, requireOneOf } from "./read-options.ts";
 
 export type OutputFormat = "text" | "json" | "stream-json";
 
@@ -40,9 +40,9 @@ export function readFlags(args: readonly string[]): ParsedOptions {
   const hint = args.some((arg) => /^-[^=]*\s/.test(arg))
     ? "; a prompt that begins with - stands behind --"
     : "";
-  const fail = (what: string): Error => misuse(`${what} See nano-agent --help${hint}.`);
-  const { words, behind, ...flags } = readOptions(args, { options: FLAGS, fail });
-  return { ...flags, words: [...words, ...behind], behind: [] };
+  const fail = (what: string): Error => invalidArgument(`${what} See nano-agent --help${hint}.`);
+  const { words, afterDashes: behind, ...flags } = readOptions(args, { options: FLAGS, fail });
+  return { ...flags, words: [...words, ...behind], afterDashes: [] };
 }
 
 /** Validates a run's options. Throws `invalid_argument`, naming option and value, for a wrong one. */
@@ -51,9 +51,9 @@ export function readRunFlags(flags: ParsedOptions): RunFlags {
   const inputFormat = (flags.text("--input-format") ?? "text") as RunFlags["inputFormat"];
   const partialMessages = flags.has("--include-partial-messages");
   if (inputFormat === "stream-json" && outputFormat !== "stream-json")
-    throw misuse("--input-format stream-json needs --output-format stream-json. Add it.");
+    throw invalidArgument("--input-format stream-json needs --output-format stream-json. Add it.");
   if (partialMessages && outputFormat !== "stream-json")
-    throw misuse("--include-partial-messages needs --output-format stream-json. Add it.");
+    throw invalidArgument("--include-partial-messages needs --output-format stream-json. Add it.");
   return {
     words: flags.words,
     print: flags.has("--print"),
@@ -79,7 +79,9 @@ function outputFormatOf(flags: ParsedOptions): OutputFormat {
   const named = flags.text("--output-format") as OutputFormat | undefined;
   if (!flags.has("--json")) return named ?? "text";
   if (named === undefined || named === "stream-json") return "stream-json";
-  throw misuse(`--json means --output-format stream-json, and --output-format says ${named}. Leave one out.`);
+  throw invalidArgument(
+    `--json means --output-format stream-json, and --output-format says ${named}. Leave one out.`,
+  );
 }
 
 function configOf(flags: ParsedOptions): ConfigFile {
@@ -90,7 +92,7 @@ function configOf(flags: ParsedOptions): ConfigFile {
   if (!flags.has("--yolo")) return config;
   const { permissionMode = "bypassPermissions" } = config;
   if (permissionMode === "bypassPermissions") return { ...config, permissionMode };
-  throw misuse(
+  throw invalidArgument(
     `--yolo means --permission-mode bypassPermissions, and --permission-mode says ${permissionMode}. Leave one out.`,
   );
 }
@@ -104,17 +106,17 @@ function settingOf(flags: ParsedOptions, setting: DescribedSchema): unknown {
   if (flag.value === undefined) return flag.negates !== true;
   const choices = (setting.items ?? setting).enum;
   if (setting.type === "array") return choices === undefined ? texts : listedWords(texts, name, choices);
-  if (choices !== undefined) return oneOf(text, choices, { name, fail: misuse });
+  if (choices !== undefined) return requireOneOf(text, choices, { name, fail: invalidArgument });
   const read = readOption(text, jsonSchema(setting));
   if ("value" in read) return read.value;
-  throw misuse(`${name} ${JSON.stringify(text)}: write ${read.expected}.`);
+  throw invalidArgument(`${name} ${JSON.stringify(text)}: write ${read.expected}.`);
 }
 
 /** Words of a closed list, which may be joined by commas. */
 function listedWords(texts: readonly string[], name: string, options: readonly string[]): readonly string[] {
   return texts
     .flatMap((text) => text.split(","))
-    .map((text) => oneOf(text.trim(), options, { name, fail: misuse }));
+    .map((text) => requireOneOf(text.trim(), options, { name, fail: invalidArgument }));
 }
 
 function nonEmptyValue(flags: ParsedOptions, name: `--${string}`): string | undefined {
@@ -125,7 +127,7 @@ function nonEmptyValue(flags: ParsedOptions, name: `--${string}`): string | unde
 /** Rejects an empty value: most likely an unset variable, mistaken for the working directory. */
 function notEmpty(text: string, name: `--${string}`): string {
   if (text.trim() !== "") return text;
-  throw misuse(`${name} is followed by an empty text. Leave it out, or name a value.`);
+  throw invalidArgument(`${name} is followed by an empty text. Leave it out, or name a value.`);
 }
 
 interface SessionFlags {
@@ -149,14 +151,14 @@ function readSessionFlags(flags: ParsedOptions): SessionFlags {
   return {
     keep: !flags.has("--no-session"),
     sessionId,
-    resume: isResumed ? { id, fork, ...defined({ step }) } : undefined,
+    resume: isResumed ? { id, fork, ...omitUndefined({ step }) } : undefined,
   };
 }
 
 /** Parses a step number of the command line. Throws `invalid_argument` if it is not a whole number from 1. */
 export function readStep(text: string | undefined): number | undefined {
   if (text === undefined || /^[1-9]\d{0,8}$/.test(text)) return text === undefined ? undefined : Number(text);
-  throw misuse(
+  throw invalidArgument(
     `--from ${JSON.stringify(text)}: write the number of a step, from 1. nano-agent sessions show prints them.`,
   );
 }
@@ -165,17 +167,21 @@ function assertAgreement(flags: ParsedOptions): void {
   const from = (["--continue", "--resume"] as const).filter((name) => flags.has(name));
   const [other] = [...from, ...(flags.has("--fork-session") ? ["--fork-session"] : [])];
   if (from.length > 1)
-    throw misuse("--continue takes the newest session and --resume names one. Leave one out.");
+    throw invalidArgument("--continue takes the newest session and --resume names one. Leave one out.");
   if (flags.has("--from") && from.length === 0)
-    throw misuse(
+    throw invalidArgument(
       "--from goes back to a step of a session: say which session, with --continue or --resume ID.",
     );
   if (flags.has("--no-session") && other !== undefined)
-    throw misuse(`--no-session keeps nothing and ${other} goes on with what was kept. Leave one out.`);
+    throw invalidArgument(
+      `--no-session keeps nothing and ${other} goes on with what was kept. Leave one out.`,
+    );
   if (flags.has("--fork-session") && from.length === 0)
-    throw misuse("--fork-session copies a session: say which, with --continue or --resume ID.");
+    throw invalidArgument("--fork-session copies a session: say which, with --continue or --resume ID.");
   if (from.length > 0 && flags.has("--session-id") && !flags.has("--fork-session"))
-    throw misuse("--session-id names a new session. With --continue and --resume it needs --fork-session.");
+    throw invalidArgument(
+      "--session-id names a new session. With --continue and --resume it needs --fork-session.",
+    );
 }
 
 interface SessionOrigin {
@@ -189,10 +195,10 @@ interface SessionOrigin {
 export function sessionOptionsOf(flags: RunFlags, origin: SessionOrigin): CodingSessionOptions {
   const { config, addDirs, mcp, session, cwd: folder } = flags;
   const { cwd, environment, newId: sessionId } = origin;
-  const folderOption = folder === undefined ? "" : ` -C ${shellArgument(cwd)}`;
+  const folderOption = folder === undefined ? "" : ` -C ${quoteShellArgument(cwd)}`;
   const { keep, resume } = session;
   return {
-    ...defined({ cwd, addDirs, environment, mcp, sessionId, keep, resume }),
+    ...omitUndefined({ cwd, addDirs, environment, mcp, sessionId, keep, resume }),
     settings: withPromptFiles(config, cwd),
     goOnCommand: (options) => `nano-agent -p ${options}${folderOption} "…"`,
   };
@@ -213,5 +219,5 @@ export function withPromptFiles(config: ConfigFile, cwd: string): ConfigFile {
     text === undefined ? undefined : textOrFile(text, { what, cwd });
   const systemPrompt = read(config.systemPrompt, "--system-prompt");
   const appendSystemPrompt = read(config.appendSystemPrompt, "--append-system-prompt");
-  return { ...config, ...defined({ systemPrompt, appendSystemPrompt }) };
+  return { ...config, ...omitUndefined({ systemPrompt, appendSystemPrompt }) };
 }

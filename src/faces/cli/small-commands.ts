@@ -18,4 +18,4 @@ export { redo, undo } from "./commands/undo.ts";
 export const worker: Command = async (call) => (await import("./commands/durable.ts")).runWorker(call);
 
 /** `nano-agent runs list|show|cancel|retry|approve`: durable runs, whichever worker processes them. */
-export const runs: Command = async (call) => (await import("./commands/durable.ts")).aboutRuns(call);
+export const runs: Command = async (call) => (await import("./commands/durable.ts")).runsCommand(call);

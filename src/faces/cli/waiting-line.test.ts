@@ -63,7 +63,7 @@ test("a wait is told from the first second on, what for and how long, and no wid
 
 test("the line is gone before anything else is written, and nothing is erased where it does not stand", () => {
   const { waiting, output, after, follow, text } = room();
-  const over = waiting.over(output);
+  const over = waiting.wrap(output);
   follow({ phase: "waiting", retry: { attempt: 2, until: 0, reason: "overloaded" } });
   after(0);
   over.write("one\n");

@@ -8,12 +8,12 @@ import type { UndoLimits } from "../../coding/settings/config-schema.ts";
 import { existingFolder, type UserPaths } from "../../coding/settings/paths.ts";
 import { checkpointsFolder } from "../../coding/setup/checkpoints.ts";
 import { sessionStore } from "../../coding/setup/open-session.ts";
-import { withRollbackPlace } from "../../coding/setup/undo-place.ts";
+import { withRollbackTarget } from "../../coding/setup/undo-target.ts";
 import { SessionState as Fold } from "../../core/agent/state.ts";
 import type { Clock } from "../../core/base/async.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import { defined } from "../../core/base/json.ts";
-import { counted, type Redaction, shellArgument } from "../../core/base/text.ts";
+import { omitUndefined } from "../../core/base/json.ts";
+import { pluralize, quoteShellArgument, type Redaction } from "../../core/base/text.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { knownModelInfo } from "../../providers/model-info.ts";
 import { currentEvents } from "../../server/hosted-agent.ts";
@@ -43,9 +43,9 @@ import { isSessionInUse, sessionUser } from "../../session/session-lock.ts";
 import type { SessionFile } from "../../session/session-store.ts";
 import { type RollbackReport, redo, undo } from "../../session/undo/rollback.ts";
 import type { Question } from "../../view/question.ts";
-import { keptChanges, keptFiles, keptText } from "./kept-files.ts";
-import { KeptSessions } from "./kept-sessions.ts";
-import { FITS_IDLE, ServedSession, SessionChannel } from "./served-session.ts";
+import { IDLE_ACTIONS, LiveHostedSession, SessionChannel } from "./live-hosted-session.ts";
+import { storedChanges, storedFiles, storedText } from "./stored-files.ts";
+import { StoredSessions } from "./stored-sessions.ts";
 
 export interface CodingHostOptions {
   readonly paths: UserPaths;
@@ -64,11 +64,11 @@ export interface CodingHostOptions {
  */
 export class CodingHost implements SessionHost {
   readonly options: CodingHostOptions;
-  readonly kept: KeptSessions;
-  readonly #open = new Map<string, Promise<ServedSession>>();
+  readonly stored: StoredSessions;
+  readonly #open = new Map<string, Promise<LiveHostedSession>>();
   /** Sessions being released: until that is done they cannot be reopened. */
   readonly #closing = new Map<string, Promise<void>>();
-  readonly #ready = new Map<string, ServedSession>();
+  readonly #ready = new Map<string, LiveHostedSession>();
   readonly #channels = new Map<string, SessionChannel>();
   readonly #choices = new Map<string, CodingSessionOptions>();
   /** Question ids with their sessions: a copy of a session has the same pending questions. */
@@ -80,21 +80,21 @@ export class CodingHost implements SessionHost {
 
   constructor(options: CodingHostOptions) {
     this.options = options;
-    this.kept = new KeptSessions(sessionStore(options.paths), options.clock, options.redaction);
+    this.stored = new StoredSessions(sessionStore(options.paths), options.clock, options.redaction);
   }
 
   async list(query: ListQuery): Promise<SessionPage> {
-    const { files, next, searched } = await this.kept.page(query);
+    const { files, next, searched } = await this.stored.page(query);
     const sessions: ListedSession[] = [];
     for (const { passages, ...file } of files) {
-      sessions.push({ ...this.listed(file), ...defined({ passages }) });
+      sessions.push({ ...this.listed(file), ...omitUndefined({ passages }) });
       await setImmediate();
     }
-    return { sessions, ...defined({ next, searched }) };
+    return { sessions, ...omitUndefined({ next, searched }) };
   }
 
   listed(file: SessionFile): ListedSession {
-    const facts = listedOf(this.kept.factsOf(file));
+    const facts = listedOf(this.stored.factsOf(file));
     const { createdAt } = facts;
     return {
       ...facts,
@@ -106,8 +106,8 @@ export class CodingHost implements SessionHost {
   }
 
   async find(id: string): Promise<HostedSession | undefined> {
-    const file = this.kept.file(id) ?? this.#deletedButRunning(id);
-    return file === undefined ? undefined : new KeptSession(this, file);
+    const file = this.stored.file(id) ?? this.#deletedButRunning(id);
+    return file === undefined ? undefined : new StoredSession(this, file);
   }
 
   async start({ cwd, prompt, model, permissionMode, limits }: SessionRequest): Promise<string> {
@@ -117,7 +117,7 @@ export class CodingHost implements SessionHost {
     const sessionId = newUuid();
     const choice: CodingSessionOptions = {
       ...session,
-      ...defined({ model, permissionMode: permissionMode as PermissionMode | undefined }),
+      ...omitUndefined({ model, permissionMode: permissionMode as PermissionMode | undefined }),
       settings: { ...session.settings, ...limits },
     };
     const served = await this.#opening(sessionId, { ...choice, cwd: folder, sessionId });
@@ -135,31 +135,31 @@ export class CodingHost implements SessionHost {
   async approvals(): Promise<readonly OpenApproval[]> {
     const all: OpenApproval[] = [];
     for (const id of this.#open.keys()) {
-      const questions = this.served(id)?.session.questions ?? [];
+      const questions = this.live(id)?.session.questions ?? [];
       for (const question of questions) all.push({ ...question, sessionId: id });
     }
-    for await (const file of this.kept.waiting()) {
+    for await (const file of this.stored.waiting()) {
       const { sessionId } = file;
       const left = this.#open.has(sessionId) ? [] : await storedQuestions(file, this.options.paths);
       // It may have been opened and answered meanwhile.
       if (!this.#open.has(sessionId)) for (const question of left) all.push({ ...question, sessionId });
     }
-    for (const question of all) this.seen(question.sessionId, [question]);
+    for (const question of all) this.noteQuestions(question.sessionId, [question]);
     return all.sort((left, right) => left.time - right.time);
   }
 
   /** Reports damage to a session file, again only when it grows. */
-  tellDamage({ path }: SessionFile, damaged: readonly DamagedLine[]): void {
+  reportDamage({ path }: SessionFile, damaged: readonly DamagedLine[]): void {
     const [first] = damaged;
     if (first === undefined || this.#reportedDamage.get(path) === damaged.length) return;
     this.#reportedDamage.set(path, damaged.length);
-    const lines = `${counted(damaged.length, "damaged line")} of ${path}`;
+    const lines = `${pluralize(damaged.length, "damaged line")} of ${path}`;
     const where = `line ${first.line}: ${first.reason}${damaged.length === 1 ? "" : ", …"}`;
-    const message = `${lines} left out (${where}); see nano-agent sessions verify ${shellArgument(path)}`;
+    const message = `${lines} left out (${where}); see nano-agent sessions verify ${quoteShellArgument(path)}`;
     this.options.session.onNotice?.({ level: "warning", code: "other", message });
   }
 
-  seen(sessionId: string, questions: readonly { readonly id: string }[]): void {
+  noteQuestions(sessionId: string, questions: readonly { readonly id: string }[]): void {
     for (const { id } of questions)
       this.#seenQuestions.set(id, (this.#seenQuestions.get(id) ?? new Set()).add(sessionId));
   }
@@ -173,14 +173,14 @@ export class CodingHost implements SessionHost {
     const [sessionId] = requested;
     if (sessionId === undefined) throw notFound("open question of this id");
     if (requested.length > 1) throw ambiguousQuestion(requested);
-    const file = this.kept.file(sessionId);
-    const served = this.served(sessionId) ?? (file && (await this.reopened(file)));
+    const file = this.stored.file(sessionId);
+    const served = this.live(sessionId) ?? (file && (await this.reopen(file)));
     if (served?.answer(id, answer) !== true)
       throw conflict("The question was answered, or nobody waits any more.", [], "answered");
   }
 
   facts(): AsyncIterable<SessionFacts> {
-    return this.kept.facts();
+    return this.stored.facts();
   }
 
   async close(): Promise<void> {
@@ -189,18 +189,18 @@ export class CodingHost implements SessionHost {
     const open = [...this.#open.values()].map(async (opening) =>
       (await opening.catch(() => undefined))?.close(),
     );
-    await Promise.all([...closing, ...open, this.kept.close()]);
+    await Promise.all([...closing, ...open, this.stored.close()]);
   }
 
-  served(id: string): ServedSession | undefined {
+  live(id: string): LiveHostedSession | undefined {
     return this.#ready.get(id);
   }
 
   /** Opens a session to run it. Throws `conflict` if another process has it. */
-  async reopened({ sessionId, path }: SessionFile): Promise<ServedSession> {
+  async reopen({ sessionId, path }: SessionFile): Promise<LiveHostedSession> {
     const known = this.#open.get(sessionId);
     if (known !== undefined) return known;
-    const { cwd } = this.kept.factsOf({ sessionId, path } as SessionFile);
+    const { cwd } = this.stored.factsOf({ sessionId, path } as SessionFile);
     if (cwd === "") throw unknownFolder(path);
     const choice = this.#choices.get(sessionId) ?? this.options.session;
     return this.#opening(sessionId, { ...choice, cwd, resume: { id: sessionId } });
@@ -220,22 +220,22 @@ export class CodingHost implements SessionHost {
   }
 
   stateOf(file: SessionFile): SessionState {
-    const served = this.served(file.sessionId);
+    const served = this.live(file.sessionId);
     if (served !== undefined) return served.state;
-    const { run } = this.kept.factsOf(file);
+    const { run } = this.stored.factsOf(file);
     if (run === "waiting") return "waiting";
     return run === "open" && isSessionInUse(file.path) ? "running" : "idle";
   }
 
   /** A session running here whose file was deleted: it can still be stopped. */
   #deletedButRunning(sessionId: string): SessionFile | undefined {
-    const path = this.served(sessionId)?.session.info.path;
+    const path = this.live(sessionId)?.session.info.path;
     return path === undefined
       ? undefined
       : { sessionId, path, bytes: 0, changedAt: this.options.clock.now() };
   }
 
-  #opening(id: string, options: CodingSessionOptions): Promise<ServedSession> {
+  #opening(id: string, options: CodingSessionOptions): Promise<LiveHostedSession> {
     if (this.#isClosed) throw conflict("The server is ending.", [], "ending");
     const opening = this.#begin(id, options);
     this.#open.set(id, opening);
@@ -243,13 +243,13 @@ export class CodingHost implements SessionHost {
     return opening;
   }
 
-  async #begin(id: string, options: CodingSessionOptions): Promise<ServedSession> {
+  async #begin(id: string, options: CodingSessionOptions): Promise<LiveHostedSession> {
     await this.#closing.get(id);
     const session = await createCodingSession(options);
     const { clock, redaction } = this.options;
     const onQuiet = (): void => void this.#release(id, served);
     const channel = (): SessionChannel | undefined => this.#channels.get(id);
-    const served = new ServedSession(session, clock, redaction, channel, onQuiet);
+    const served = new LiveHostedSession(session, clock, redaction, channel, onQuiet);
     this.#ready.set(id, served);
     const { name, windowTokens } = session.info.model;
     this.#windows.set(name, windowTokens);
@@ -257,7 +257,7 @@ export class CodingHost implements SessionHost {
   }
 
   /** Releases a session. Requests arriving meanwhile wait and reopen it. */
-  async #release(id: string, served: ServedSession): Promise<void> {
+  async #release(id: string, served: LiveHostedSession): Promise<void> {
     this.#ready.delete(id);
     this.#open.delete(id);
     const closing = served.close().catch(this.options.onError);
@@ -269,7 +269,7 @@ export class CodingHost implements SessionHost {
 
 const MAX_DAMAGED = 100;
 
-export class KeptSession implements HostedSession {
+export class StoredSession implements HostedSession {
   readonly id: string;
   readonly #host: CodingHost;
   readonly #file: SessionFile;
@@ -287,16 +287,16 @@ export class KeptSession implements HostedSession {
     for (const entry of content.entries) folded.apply(entry);
     const { questions, queue, held } = await this.#pendingWork(content);
     const { damaged } = content;
-    const served = this.#host.served(this.id);
-    this.#host.tellDamage(this.#file, damaged);
-    const cwd = listed.cwd === "" ? "" : ` -C ${shellArgument(listed.cwd)}`;
+    const served = this.#host.live(this.id);
+    this.#host.reportDamage(this.#file, damaged);
+    const cwd = listed.cwd === "" ? "" : ` -C ${quoteShellArgument(listed.cwd)}`;
     return {
       ...listed,
       messages: folded.transcript.messages,
       readOnly: this.#isReadOnly,
-      ...defined({ permissionMode: served?.session.view.mode ?? modeIn(content.entries) }),
-      ...defined({ heldBy: served ? undefined : sessionUser(this.#file.path) }),
-      ...defined({ windowTokens: this.#host.windowOf(listed.model) }),
+      ...omitUndefined({ permissionMode: served?.session.view.mode ?? modeIn(content.entries) }),
+      ...omitUndefined({ heldBy: served ? undefined : sessionUser(this.#file.path) }),
+      ...omitUndefined({ windowTokens: this.#host.windowOf(listed.model) }),
       queue,
       queueHeld: held,
       questions,
@@ -319,24 +319,24 @@ export class KeptSession implements HostedSession {
   }
 
   async send(message: NewMessage): Promise<void> {
-    await (await this.#host.reopened(this.#file)).send(message);
+    await (await this.#host.reopen(this.#file)).send(message);
   }
 
   async stop(): Promise<void> {
-    const served = this.#host.served(this.id);
+    const served = this.#host.live(this.id);
     if (served !== undefined) return served.stop();
     if (isSessionInUse(this.#file.path))
       throw conflict("Another process works on this session: stop it there.", ["fork"], "other_writer");
-    throw conflict("No run is in progress.", FITS_IDLE, "not_running");
+    throw conflict("No run is in progress.", IDLE_ACTIONS, "not_running");
   }
 
   async fork(from: string | undefined): Promise<string> {
     const { header, entries } = readSession(this.#file.path);
     if (from !== undefined && !entries.some(({ id }) => id === from))
       throw notFound("entry of this id in the session");
-    const { store } = this.#host.kept;
+    const { store } = this.#host.stored;
     const cwd = header?.cwd ?? this.#host.options.session.cwd;
-    const copy = await store.start(cwd, { copyOf: this.#file, ...defined({ copyUpTo: from }) });
+    const copy = await store.start(cwd, { copyOf: this.#file, ...omitUndefined({ copyUpTo: from }) });
     await copy.close();
     return copy.sessionId;
   }
@@ -344,14 +344,14 @@ export class KeptSession implements HostedSession {
   async undo({ to, paths = [], force = false }: UndoRequest): Promise<UndoResult> {
     const served = this.#idle("undo");
     if (served !== undefined) {
-      const options = { paths, force, ...(to === undefined ? {} : { to: defined(to) as typeof to }) };
+      const options = { paths, force, ...(to === undefined ? {} : { to: omitUndefined(to) as typeof to }) };
       return this.#result(await served.session.undo(options));
     }
-    const { cwd } = this.#host.kept.factsOf(this.#file);
+    const { cwd } = this.#host.stored.factsOf(this.#file);
     const options = {
       paths: paths.map((path) => resolve(cwd, path)),
       force,
-      ...defined({ to: to && { run: to.run, turn: to.turn ?? 0 } }),
+      ...omitUndefined({ to: to && { run: to.run, turn: to.turn ?? 0 } }),
     };
     return this.#result(await this.#rollBack((place) => undo(place, options)));
   }
@@ -364,25 +364,25 @@ export class KeptSession implements HostedSession {
   }
 
   async changes(): Promise<readonly SessionChange[]> {
-    return keptChanges(this.#work(), this.#host.options.redaction);
+    return storedChanges(this.#work(), this.#host.options.redaction);
   }
 
   async files(at: string | undefined): Promise<readonly SessionFileState[]> {
-    return keptFiles(this.#work(), at, this.#host.options.redaction);
+    return storedFiles(this.#work(), at, this.#host.options.redaction);
   }
 
   async fileText(path: string, at: string | undefined): Promise<string | undefined> {
-    return keptText(this.#work(), path, at);
+    return storedText(this.#work(), path, at);
   }
 
   get #isReadOnly(): boolean {
     if (this.#host.options.readOnly) return true;
-    return this.#host.served(this.id) === undefined && isSessionInUse(this.#file.path);
+    return this.#host.live(this.id) === undefined && isSessionInUse(this.#file.path);
   }
 
   /** The session if it is open here. Throws while a run is in progress. */
-  #idle(what: string): ServedSession | undefined {
-    const served = this.#host.served(this.id);
+  #idle(what: string): LiveHostedSession | undefined {
+    const served = this.#host.live(this.id);
     if (served !== undefined && served.state !== "idle")
       throw conflict(
         `${what} while a run is in progress: stop it first.`,
@@ -392,14 +392,14 @@ export class KeptSession implements HostedSession {
     return served;
   }
 
-  #rollBack(work: Parameters<typeof withRollbackPlace<RollbackReport>>[2]): Promise<RollbackReport> {
+  #rollBack(work: Parameters<typeof withRollbackTarget<RollbackReport>>[2]): Promise<RollbackReport> {
     const { paths, undoLimits } = this.#host.options;
-    const { store } = this.#host.kept;
-    return withRollbackPlace({ paths, store, limits: undoLimits }, this.#file, work);
+    const { store } = this.#host.stored;
+    return withRollbackTarget({ paths, store, limits: undoLimits }, this.#file, work);
   }
 
   #result({ status, direction, root, changes, left, failed }: RollbackReport): UndoResult {
-    const { cwd } = this.#host.kept.factsOf(this.#file);
+    const { cwd } = this.#host.stored.factsOf(this.#file);
     if (status === "nothing")
       throw conflict(`There is nothing to ${direction}.`, ["messages", "fork"], `nothing_to_${direction}`);
     if (status === "refused") {
@@ -417,7 +417,7 @@ export class KeptSession implements HostedSession {
     };
   }
 
-  #work(): Parameters<typeof keptChanges>[0] {
+  #work(): Parameters<typeof storedChanges>[0] {
     const { entries, header } = readSession(this.#file.path);
     return { entries, cwd: header?.cwd ?? "", folder: checkpointsFolder(this.#host.options.paths) };
   }
@@ -428,19 +428,19 @@ export class KeptSession implements HostedSession {
     readonly queue: readonly WaitingMessage[];
     readonly held: boolean;
   }> {
-    const served = this.#host.served(this.id);
+    const served = this.#host.live(this.id);
     if (served !== undefined) {
       const { questions, queue } = served.session;
       return { questions, queue: served.queue, held: queue.held };
     }
     const read = content ?? readSession(this.#file.path);
     const { entries } = read;
-    const { kept, options } = this.#host;
+    const { stored: kept, options } = this.#host;
     const isAsking = kept.factsOf(this.#file).run === "waiting";
     const questions = isAsking ? await openQuestions(read, options.paths) : [];
     // It may have been opened and answered meanwhile.
-    if (this.#host.served(this.id) !== undefined) return this.#pendingWork();
-    this.#host.seen(this.id, questions);
+    if (this.#host.live(this.id) !== undefined) return this.#pendingWork();
+    this.#host.noteQuestions(this.id, questions);
     const left = entries.findLast((entry) => storedMessages(entry, this.id) !== undefined);
     const messages = left === undefined ? [] : (storedMessages(left, this.id) ?? []);
     const queue = messages.map(({ text }, at) => ({ id: String(at), text }));

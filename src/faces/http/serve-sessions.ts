@@ -66,13 +66,13 @@ export async function serveSessions(options: ServeOptions): Promise<Serving> {
     onError,
     signal: ending.signal,
   });
-  sessions.kept.store.list();
+  sessions.stored.store.list();
   const server = createServer(
     { requestTimeout: REQUEST_MS, connectionsCheckingInterval: CHECK_MS },
     fetchListener(handler),
   );
   await listen(server, { host, port });
-  void sessions.kept.index().catch(onError);
+  void sessions.stored.index().catch(onError);
   const { port: own } = server.address() as AddressInfo;
   return {
     url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${own}/`,

@@ -7,7 +7,7 @@ import type { Settings } from "../../coding/settings/settings.ts";
 import { describedTools } from "../../coding/setup/builtin-tools.ts";
 import { sessionStore } from "../../coding/setup/open-session.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
-import { errorMessage, misuse, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, invalidArgument, NanoAgentError } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Model } from "../../core/model/model.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
@@ -28,7 +28,7 @@ export interface AgentServer {
   /** Creates an unconnected server; the runs started by one client belong together. */
   readonly newServer: () => McpServer;
   /** True while a tool call is unanswered. */
-  readonly isAtWork: () => boolean;
+  readonly isBusy: () => boolean;
   /** Ends every run it has started. */
   readonly close: () => Promise<void>;
 }
@@ -58,7 +58,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
           );
       return server;
     },
-    isAtWork: () => work.isBusy,
+    isBusy: () => work.isBusy,
     close: async () => {
       ending.abort(new NanoAgentError("aborted", "The client of the server is gone."));
       await work.close();
@@ -267,6 +267,6 @@ const NO_MODEL: Model = {
   provider: "none",
   id: "none",
   stream: () => {
-    throw misuse("This session calls tools only.");
+    throw invalidArgument("This session calls tools only.");
   },
 };

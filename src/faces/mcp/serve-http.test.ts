@@ -11,7 +11,7 @@ test("of clients that never say goodbye the longest unused is closed, never one 
     const number = asked++;
     return {
       newServer: () => new McpServer({ name: "test", version: "1" }),
-      isAtWork: () => atWork.has(number),
+      isBusy: () => atWork.has(number),
       close: async () => void closed.push(number),
     };
   };

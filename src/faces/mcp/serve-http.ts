@@ -180,6 +180,6 @@ class ClientSessions {
 
   #isIdle(id: string): boolean {
     const client = this.#clients.get(id);
-    return client !== undefined && !this.#open.has(client) && !client.agent.isAtWork();
+    return client !== undefined && !this.#open.has(client) && !client.agent.isBusy();
   }
 }

@@ -50,7 +50,7 @@ test("an unknown command that was written before there is a session stays to be 
   const { controller, screen, session, asked, enter } = withoutSession();
   enter("/modx");
   controller.attach(session, false);
-  expect([asked, screen.input.whole]).toEqual([[], "/modx"]);
+  expect([asked, screen.input.expandedText]).toEqual([[], "/modx"]);
 });
 
 /** A screen with a session in which a run is at work, and messages that wait for it. */
@@ -72,7 +72,7 @@ test("Alt+Up again takes the message before it, and puts the one it had taken ba
   const { screen, press, waiting } = withQueue("one", "two", "three");
   const seen = Array.from({ length: 4 }, () => {
     press("alt+up");
-    return [screen.input.whole, waiting()];
+    return [screen.input.expandedText, waiting()];
   });
   expect(seen).toEqual([
     ["three", ["one", "two"]],

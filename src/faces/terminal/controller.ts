@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CodingSession } from "../../coding/session/coding-session.ts";
-import { errorMessage, misuse } from "../../core/base/errors.ts";
+import { errorMessage, invalidArgument } from "../../core/base/errors.ts";
 import { ownValue } from "../../core/base/json.ts";
 import { editDistance } from "../../core/base/text.ts";
 import type { Input } from "../../core/message/input.ts";
@@ -11,7 +11,7 @@ import type { ImageBlock } from "../../core/message/message.ts";
 import { type Environment, variable } from "../../system/env.ts";
 import { EXIT } from "../../view/exit-code.ts";
 import { Control } from "./commands/control.ts";
-import { nextMode } from "./commands/first-minutes.ts";
+import { nextMode } from "./commands/onboarding.ts";
 import { openDetails, openHelp, showPlan } from "./commands/pages.ts";
 import { openHistorySearch, openRewind } from "./commands/session-pickers.ts";
 import { findCommand, runSlashCommand, slashCommands } from "./commands/slash-commands.ts";
@@ -165,8 +165,8 @@ export class Controller extends Control {
 
   #enter(): void {
     const { input } = this.screen;
-    if (input.takeBackslash() || this.#acceptCompletion()) return;
-    const { whole, images } = input;
+    if (input.replaceBackslash() || this.#acceptCompletion()) return;
+    const { expandedText: whole, images } = input;
     const text = whole.trim();
     if (text === "") {
       this.#editing.end();
@@ -210,7 +210,7 @@ export class Controller extends Control {
 
   #queue(): void {
     const { session, input } = this.screen;
-    const text = input.whole.trim();
+    const text = input.expandedText.trim();
     if (session === undefined || text === "") return;
     if (this.#submit(text, () => this.#editing.add(text))) return;
     input.clear();
@@ -323,14 +323,16 @@ export class Controller extends Control {
     this.run(
       session.shell(command, { shared, signal: stop.signal }).finally(() => {
         this.#shells.delete(stop);
-        this.screen.later();
+        this.screen.drawSoon();
       }),
     );
   }
 
   async #editExternally(): Promise<void> {
     const { input } = this.screen;
-    const text = await this.ports.lendTerminal(() => writeInEditor(input.whole, this.ports.environment));
+    const text = await this.ports.withTerminal(() =>
+      writeInEditor(input.expandedText, this.ports.environment),
+    );
     input.replace(text);
     this.screen.draw();
   }
@@ -367,7 +369,7 @@ async function pasteImage(control: Control): Promise<void> {
 async function writeInEditor(text: string, environment: Environment): Promise<string> {
   const command = variable(environment, "VISUAL") ?? variable(environment, "EDITOR");
   if (command === undefined)
-    throw misuse("Neither VISUAL nor EDITOR is set. Set one, e.g. export EDITOR=vim.");
+    throw invalidArgument("Neither VISUAL nor EDITOR is set. Set one, e.g. export EDITOR=vim.");
   const folder = mkdtempSync(join(tmpdir(), "nano-agent-"));
   try {
     const path = join(folder, "message.md");
@@ -378,7 +380,7 @@ async function writeInEditor(text: string, environment: Environment): Promise<st
       child.once("error", reject);
       child.once("close", resolve);
     });
-    if (code !== 0) throw misuse(`${command} ended with ${String(code)}; the text stays as it was.`);
+    if (code !== 0) throw invalidArgument(`${command} ended with ${String(code)}; the text stays as it was.`);
     return readFileSync(path, "utf8").replace(/\n$/, "");
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -477,7 +479,7 @@ class QueueEditing {
   /** Returns the text, changed or not, to the queue. */
   #putBack(): void {
     const { input } = this.#control.screen;
-    const draft = input.whole.trim();
+    const draft = input.expandedText.trim();
     if (draft !== "") this.add(draft);
     input.clear();
   }

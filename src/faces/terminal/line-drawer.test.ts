@@ -40,7 +40,7 @@ async function drawn(
       columns: () => 60,
       write,
       isLive,
-      told: new Set([told]),
+      shownNotices: new Set([told]),
     },
     fold.view.items,
   );

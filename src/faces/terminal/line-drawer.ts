@@ -10,18 +10,18 @@ import type { ToolItem, ViewItem } from "../../view/view.ts";
 import { EMPTY_HOST, ViewFold } from "../../view/view-fold.ts";
 import { markdownRows } from "./markdown/markdown-stream.ts";
 import { type Line, line, paintLine, shownText, span, type ViewContext } from "./paint/line.ts";
-import { type Look, lookFor, type Marks, marksOf } from "./paint/theme.ts";
-import { QUIET_MS } from "./panels/panel.ts";
+import { type Appearance, appearanceFor, type Marks, marksOf } from "./paint/theme.ts";
+import { TYPE_AHEAD_MS } from "./panels/panel.ts";
 import { numberedReply, wholeQuestion } from "./views/question-lines.ts";
-import { itemRows, rowsOf, Scroll } from "./views/rows.ts";
+import { itemRows, rowsOf, ScrollbackWriter } from "./views/rows.ts";
 
 /** Rows without styles, one per line. */
-export function plainText(rows: readonly Line[], look: Pick<Look, "unicode">): string {
+export function plainText(rows: readonly Line[], look: Pick<Appearance, "unicode">): string {
   const texts = rows.map((row) => row.map((each) => shownText(each, look)).join(""));
   return texts.map((text) => `${text.trimEnd()}\n`).join("");
 }
 
-export interface LinePlace {
+export interface LineOutput {
   readonly environment: Environment;
   /** False: text without styles, for a file or pipe. */
   readonly isStyled: boolean;
@@ -30,12 +30,12 @@ export interface LinePlace {
 
 /** Writes rows as lines: never redraws, never moves the cursor. */
 export class LineWriter {
-  readonly #place: LinePlace;
-  readonly #look: Look;
+  readonly #place: LineOutput;
+  readonly #look: Appearance;
 
-  constructor(place: LinePlace) {
+  constructor(place: LineOutput) {
     this.#place = place;
-    const look = lookFor(place.environment, "ansi");
+    const look = appearanceFor(place.environment, "ansi");
     const isPlain = !place.isStyled || place.environment["TERM"] === "dumb";
     this.#look = isPlain
       ? { ...look, colour: false, links: false, unicode: !place.isStyled || look.unicode }
@@ -61,12 +61,12 @@ export class LineWriter {
   }
 }
 
-export interface LineDrawerOptions extends LinePlace {
+export interface LineDrawerOptions extends LineOutput {
   readonly write: (text: string) => void;
   /** True: answers are drawn as they are written. False: the last one goes elsewhere. */
   readonly isLive: boolean;
   /** Notices already shown. */
-  readonly told: ReadonlySet<Notice>;
+  readonly shownNotices: ReadonlySet<Notice>;
 }
 
 /**
@@ -76,14 +76,14 @@ export interface LineDrawerOptions extends LinePlace {
 export class LineDrawer {
   readonly #options: LineDrawerOptions;
   readonly #writer: LineWriter;
-  readonly #scroll: Scroll;
+  readonly #scroll: ScrollbackWriter;
   /** Number of drawn subagent calls, by the call that started the subagent. */
   readonly #children = new Map<string, number>();
 
   constructor(options: LineDrawerOptions, before: readonly ViewItem[]) {
     this.#options = options;
     this.#writer = new LineWriter(options);
-    this.#scroll = new Scroll({
+    this.#scroll = new ScrollbackWriter({
       from: before.length,
       isTight: true,
       isLive: options.isLive,
@@ -118,7 +118,7 @@ export class LineDrawer {
   /** The caller prints the prompt and the end of the run. */
   #isShown(item: ViewItem, next: ViewItem | undefined): boolean {
     if (item.type === "user" || item.type === "run_end") return false;
-    if (item.type === "notice") return !this.#options.told.has(item.notice);
+    if (item.type === "notice") return !this.#options.shownNotices.has(item.notice);
     return this.#isPrinted(item) || (next !== undefined && next.type !== "run_end");
   }
 
@@ -140,7 +140,7 @@ export class LineDrawer {
 }
 
 /** A stored session as lines: the newest `most` steps, each under its number. */
-export function sessionLines(entries: readonly JournalEntry[], most: number, place: LinePlace): string {
+export function sessionLines(entries: readonly JournalEntry[], most: number, place: LineOutput): string {
   const writer = new LineWriter(place);
   const steps = new Map(sessionSteps(entries).map(({ number, answerAt }) => [answerAt, number]));
   const fold = new ViewFold(EMPTY_HOST);
@@ -151,7 +151,7 @@ export function sessionLines(entries: readonly JournalEntry[], most: number, pla
     if (step !== undefined) starts.set(items.length, step);
     fold.apply(entry);
   }
-  fold.leaveRun();
+  fold.endAbandonedRun();
   const left = steps.size - most;
   const from = left > 0 ? ([...starts].find(([, step]) => step > left)?.[0] ?? 0) : 0;
   const rows: Line[] =
@@ -170,7 +170,7 @@ export interface TypedInput extends NodeJS.ReadableStream {
   readonly setRawMode?: (isRaw: boolean) => unknown;
 }
 
-export interface QuestionPlace extends LinePlace {
+export interface QuestionTerminal extends LineOutput {
   readonly input: TypedInput;
   readonly output: NodeJS.WritableStream;
   /** Quiet milliseconds before a line counts, so that nothing typed before is an answer. Default 200. */
@@ -188,7 +188,7 @@ const ANSWER_HELP =
 export async function askInLines(
   question: Question,
   signal: AbortSignal,
-  place: QuestionPlace,
+  place: QuestionTerminal,
 ): Promise<QuestionReply | undefined> {
   signal.throwIfAborted();
   if (!isInForeground()) throw new Error("this process runs in the background of its terminal");
@@ -208,7 +208,7 @@ export async function askInLines(
 
 /** Drops typed text until nothing arrives for `quietMs`. */
 function waitForQuiet(
-  { input, quietMs = QUIET_MS }: QuestionPlace,
+  { input, quietMs = TYPE_AHEAD_MS }: QuestionTerminal,
   signal: AbortSignal,
 ): Promise<"quiet" | "interrupted"> {
   return new Promise((resolve, reject) => {
@@ -238,7 +238,7 @@ function waitForQuiet(
 function readReply(
   question: Question,
   signal: AbortSignal,
-  { input, output }: QuestionPlace,
+  { input, output }: QuestionTerminal,
 ): Promise<QuestionReply | undefined> {
   const reader = createInterface({ input, output, terminal: true, prompt: "> ", historySize: 0 });
   const { promise, resolve, reject } = Promise.withResolvers<QuestionReply | undefined>();

@@ -12,23 +12,23 @@ import type { FoundModel } from "../../providers/catalog.ts";
 import { LOCAL_MODEL } from "../../providers/model-choice.ts";
 import { type Environment, variable } from "../../system/env.ts";
 import { type EndingSignal, SIGNAL_EXITS } from "../../view/exit-code.ts";
-import { keepModel, offerSetUp } from "./commands/choose-model.ts";
-import type { OwnPlace } from "./commands/control.ts";
-import { askForMode, askForServer, offerTrust, untrustedIn } from "./commands/first-minutes.ts";
+import { offerSetUp, saveModelChoice } from "./commands/choose-model.ts";
+import type { SubcommandContext } from "./commands/control.ts";
+import { askForMode, askForServer, offerTrust, untrustedIn } from "./commands/onboarding.ts";
 import { openSessions, storedSessions } from "./commands/session-pickers.ts";
 import { slashCommands } from "./commands/slash-commands.ts";
 import { Controller } from "./controller.ts";
 import { FileIndex } from "./editor/complete-input.ts";
-import { History, typedBefore } from "./editor/input-line.ts";
+import { earlierInputs, History } from "./editor/input-line.ts";
 import { keymapOf } from "./editor/keymap.ts";
 import { type Line, line, type ViewContext } from "./paint/line.ts";
-import { lookFor, reflowOf, reflowOfNamed, THEME_NAMES, themeForBackground } from "./paint/theme.ts";
+import { appearanceFor, reflowOf, reflowOfNamed, THEME_NAMES, themeForBackground } from "./paint/theme.ts";
 import { PlainScreen } from "./plain-screen.ts";
 import { Screen, type ScreenOptions, type SessionScreen } from "./screen.ts";
 import { Attention } from "./tty/attention.ts";
 import type { TerminalListener } from "./tty/key.ts";
 import { LineTerminal, type ScreenTerminal, TtyTerminal, watchOutsideEnds } from "./tty/tty-terminal.ts";
-import { goOnLines, headerLines, markLines } from "./views/status-line.ts";
+import { dividerLines, headerLines, resumeHintLines } from "./views/status-line.ts";
 
 export interface Endings {
   readonly signal: AbortSignal;
@@ -50,13 +50,13 @@ export interface OpenScreenOptions {
   readonly environment: Environment;
   readonly cwd: string;
   readonly prompt?: string | undefined;
-  readonly picks: boolean;
+  readonly picksSession: boolean;
   readonly isResumed: boolean;
   readonly version: string;
   /** Reads the settings for a session: with `resume` the stored one, with `fresh` a new one. */
   readonly prepare: (how: OpenHow) => Promise<PreparedSession>;
   /** True if an uncaught error has been reported and is no reason to exit. */
-  readonly takesError: (error: unknown) => boolean;
+  readonly handlesError: (error: unknown) => boolean;
   readonly isPlain: boolean;
   /** True if the folder is removed afterwards: choices are not saved, and there is nothing to resume. */
   readonly isScratch?: boolean;
@@ -95,16 +95,16 @@ class ScreenProgram {
     const elapsed = (): number => performance.now();
     const streams = { input: process.stdin, output: process.stdout };
     this.#terminal = isPlain ? new LineTerminal(streams) : new TtyTerminal(streams);
-    this.#files = new FileIndex(cwd, () => this.#screen.later());
-    const history = new History(() => typedBefore(sessionStore(userPaths(environment)), cwd));
+    this.#files = new FileIndex(cwd, () => this.#screen.drawSoon());
+    const history = new History(() => earlierInputs(sessionStore(userPaths(environment)), cwd));
     const parts: ScreenOptions = {
       terminal: this.#terminal,
-      look: lookFor(environment),
+      appearance: appearanceFor(environment),
       reflow: reflowOf(environment),
       keymap: keymapOf(),
       cwd,
       history,
-      place: cachedBranchOrFolder(cwd, elapsed),
+      location: cachedBranchOrFolder(cwd, elapsed),
       header: (session, context, isResumed) => this.#header(session, context, isResumed),
       clock: { now: () => Date.now(), elapsed },
       sources: {
@@ -123,7 +123,7 @@ class ScreenProgram {
       elapsed,
       openSession: (resume) => this.#openSession(resume === undefined ? { fresh: true } : { resume }),
       onSession: (session) => this.#attention.watch(session),
-      lendTerminal: (use) => this.#withTerminal(use),
+      withTerminal: (use) => this.#withTerminal(use),
       suspend: () => this.#suspend(),
       end: () => void this.#end(),
       setTheme: (name) => this.#setTheme(name),
@@ -189,7 +189,8 @@ class ScreenProgram {
   }
 
   #header({ info }: CodingSession, context: ViewContext, isResumed: boolean): readonly Line[] {
-    if (this.#hasHeader) return markLines(isResumed ? "Resumed conversation" : "New conversation", context);
+    if (this.#hasHeader)
+      return dividerLines(isResumed ? "Resumed conversation" : "New conversation", context);
     this.#hasHeader = true;
     const { version } = this.#options;
     const isModeAsked = this.#settings?.config.sources.get("permissionMode") === "command line";
@@ -201,11 +202,11 @@ class ScreenProgram {
     if (notifications === false) this.#attention.silence();
     const keymap = keymapOf(keys);
     this.#screen.keymap = keymap;
-    for (const fault of keymap.faults) this.#screen.print([line(fault, { role: "warning" })]);
+    for (const fault of keymap.problems) this.#screen.print([line(fault, { role: "warning" })]);
   }
 
   async #start(): Promise<void> {
-    const { picks, prompt, isResumed } = this.#options;
+    const { picksSession: picks, prompt, isResumed } = this.#options;
     const send = (): void => {
       if (prompt !== undefined) this.#controller.send(prompt);
     };
@@ -276,7 +277,7 @@ class ScreenProgram {
       acceptServer: async (found) => {
         const isYes = await askForServer(this.#controller, found);
         const name = found.isLoading ? LOCAL_MODEL : found.name;
-        if (isYes) this.#controller.run(keepModel(this.#controller, name));
+        if (isYes) this.#controller.run(saveModelChoice(this.#controller, name));
         return isYes;
       },
     });
@@ -289,16 +290,16 @@ class ScreenProgram {
     const reflow = reflowOfNamed(text);
     if (reflow !== undefined) this.#screen.reflow = reflow;
     const theme = this.#themeIsSet ? undefined : themeForBackground(text);
-    const { look } = this.#screen;
+    const { appearance: look } = this.#screen;
     if (theme !== undefined && look.theme !== "ansi" && look.theme !== theme)
-      this.#screen.setLook({ ...look, theme });
+      this.#screen.setAppearance({ ...look, theme });
   }
 
   #setTheme(name: string): void {
     const theme = THEME_NAMES.find((each) => each === name);
     if (theme === undefined) return;
     this.#themeIsSet = true;
-    this.#screen.setLook({ ...this.#screen.look, theme });
+    this.#screen.setAppearance({ ...this.#screen.appearance, theme });
   }
 
   async #withTerminal<T>(use: () => Promise<T>): Promise<T> {
@@ -328,7 +329,7 @@ class ScreenProgram {
   }
 
   #crash(error: unknown): void {
-    if (this.#options.takesError(error)) return;
+    if (this.#options.handlesError(error)) return;
     this.#screen.session?.killNow();
     this.#screen.finish([]);
     this.#terminal.leaveNow();
@@ -345,15 +346,15 @@ class ScreenProgram {
     this.#isEnding = true;
     const { session, input } = this.#screen;
     // A signal saves unsent text in the queue.
-    if (session !== undefined && code !== undefined && input.whole.trim() !== "") {
+    if (session !== undefined && code !== undefined && input.expandedText.trim() !== "") {
       session.queue.hold();
-      session.queue.add(input.whole, input.images);
+      session.queue.add(input.expandedText, input.images);
     }
     if (session?.view.run !== undefined)
       await Promise.race([session.stop().catch(() => undefined), delay(STOP_MS)]);
     const isStored = (await Promise.race([session?.queue.isStored(), delay(STOP_MS)])) === true;
     const { width } = this.#screen.context;
-    await this.#leave(this.#options.isScratch === true ? [] : goOnLines(session, { isStored, width }));
+    await this.#leave(this.#options.isScratch === true ? [] : resumeHintLines(session, { isStored, width }));
     if (session !== undefined) {
       const ended = (): true => true;
       const isClosed = await Promise.race([session.close().then(ended, ended), delay(STOP_MS * 2)]);
@@ -385,7 +386,10 @@ export function wantsPlain(environment: Environment): boolean {
   return variable(environment, "TERM") === "dumb" || !["0", "false"].includes(setting);
 }
 
-function ownCommandOnTerminal(words: readonly string[], { cwd, environment }: OwnPlace): Promise<void> {
+function ownCommandOnTerminal(
+  words: readonly string[],
+  { cwd, environment }: SubcommandContext,
+): Promise<void> {
   const [, program = ""] = process.argv;
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [program, ...words], {

@@ -1,11 +1,11 @@
 import type { CodingSession } from "../../coding/session/coding-session.ts";
-import { withHiddenShown } from "../../core/base/hidden-characters.ts";
+import { revealInvisible } from "../../core/base/hidden-characters.ts";
 import type { Question, QuestionReply } from "../../view/question.ts";
 import { questionKind } from "../../view/question-kind.ts";
 import { fieldHint, ValueForm } from "../../view/value-form.ts";
 import { plainText } from "./line-drawer.ts";
 import { type Line, line } from "./paint/line.ts";
-import { type OpenedPanel, QUIET_MS } from "./panels/panel.ts";
+import { type OpenedPanel, TYPE_AHEAD_MS } from "./panels/panel.ts";
 import { SessionScreen } from "./screen.ts";
 import type { TerminalEvent } from "./tty/key.ts";
 import { numberedReply, wholeQuestion } from "./views/question-lines.ts";
@@ -141,7 +141,7 @@ export class PlainScreen extends SessionScreen {
           (each, at) => `${at + 1}. ${each.label}${each.note === undefined ? "" : `: ${each.note}`}`,
         )
       : [];
-    return [text, ...rows].map((row) => line(withHiddenShown(row).replaceAll(/\s+/g, " ")));
+    return [text, ...rows].map((row) => line(revealInvisible(row).replaceAll(/\s+/g, " ")));
   }
 
   /** Prompts once output has paused: the last line may have started something. */
@@ -191,7 +191,8 @@ export class PlainScreen extends SessionScreen {
 
   /** True if the line may have been begun for an earlier prompt. */
   #isTooSoon(isStale: boolean): boolean {
-    const isTooSoon = this.#asked !== undefined && this.options.clock.elapsed() - this.#askedAt < QUIET_MS;
+    const isTooSoon =
+      this.#asked !== undefined && this.options.clock.elapsed() - this.#askedAt < TYPE_AHEAD_MS;
     if (isStale) this.#write([line("(That prompt has closed. Please enter it again.)")]);
     else if (isTooSoon) this.#write([line("(This came too soon to be an answer. Please enter it again.)")]);
     return isStale || isTooSoon;
@@ -204,7 +205,7 @@ export class PlainScreen extends SessionScreen {
     if (word === "/no") this.#reply(question, form.leave(question));
     else if (taken !== undefined && "value" in taken) this.#reply(question, taken);
     else
-      this.#write([...(taken === undefined ? [] : [line(withHiddenShown(taken.fault))]), ...this.#fieldRows]);
+      this.#write([...(taken === undefined ? [] : [line(revealInvisible(taken.fault))]), ...this.#fieldRows]);
   }
 
   #reply({ id }: Question, reply: QuestionReply): void {
@@ -214,7 +215,7 @@ export class PlainScreen extends SessionScreen {
 
   #write(rows: readonly Line[]): void {
     if (rows.length === 0) return;
-    const text = plainText(rows, this.look);
+    const text = plainText(rows, this.appearance);
     this.options.terminal.write(`${this.#isPrompting ? "\n" : ""}${text}`);
     this.#isPrompting = false;
   }

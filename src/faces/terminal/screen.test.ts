@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { bareScreen, bareSession } from "../../../test/screen/bare-screen.ts";
 import type { Question, QuestionReply } from "../../view/question.ts";
-import { QUIET_MS } from "./panels/panel.ts";
+import { TYPE_AHEAD_MS } from "./panels/panel.ts";
 import { Picker } from "./panels/picker.ts";
 import type { TerminalEvent } from "./tty/key.ts";
 
@@ -40,7 +40,7 @@ test("right behind a list that closes, a key does not answer the question below 
   clock.time += 5;
   screen.handle({ type: "text", text: "1" });
   expect(answers).toEqual([]);
-  clock.time += QUIET_MS;
+  clock.time += TYPE_AHEAD_MS;
   screen.handle({ type: "text", text: "1" });
   expect(answers).toEqual([{ choice: "once" }]);
 });
@@ -55,11 +55,11 @@ test("what is on its way when a question appears does not answer it: letters are
     { type: "key", key: "enter" },
   ];
   for (const event of typed) {
-    clock.time += QUIET_MS - 1;
+    clock.time += TYPE_AHEAD_MS - 1;
     screen.handle(event);
   }
   expect([answers, screen.input.text]).toEqual([[], "1abc 1 def"]);
-  clock.time += QUIET_MS;
+  clock.time += TYPE_AHEAD_MS;
   screen.handle({ type: "text", text: "1" });
   expect(answers).toEqual([{ choice: "once" }]);
 });

@@ -9,13 +9,13 @@ import { isEditCommand } from "./editor/editor.ts";
 import { InputLine, type InputLineOptions, placeholderOf, roleOf } from "./editor/input-line.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
 import { type Line, line, span, type ViewContext, wrapLine } from "./paint/line.ts";
-import { type Look, marksOf, type Reflow, type Role } from "./paint/theme.ts";
+import { type Appearance, marksOf, type Reflow, type Role } from "./paint/theme.ts";
 import type { OpenedPanel, Panel, PanelRows } from "./panels/panel.ts";
 import { panelForQuestion, type QuestionPanel } from "./panels/question-panel.ts";
 import type { Size, TerminalEvent } from "./tty/key.ts";
 import { type Frame, Renderer } from "./tty/renderer.ts";
 import type { ScreenTerminal } from "./tty/tty-terminal.ts";
-import { Scroll, type ScrollRows } from "./views/rows.ts";
+import { type ScrollbackRows, ScrollbackWriter } from "./views/rows.ts";
 import {
   inputRule,
   jobLines,
@@ -28,11 +28,11 @@ import {
 
 export interface ScreenOptions extends InputLineOptions {
   readonly terminal: Pick<ScreenTerminal, "size" | "isBusy" | "write" | "checkSize">;
-  readonly look: Look;
+  readonly appearance: Appearance;
   readonly reflow: Reflow;
   readonly keymap: Keymap;
   /** Branch, else the folder's name. Called for each frame. */
-  readonly place: () => string;
+  readonly location: () => string;
   /** Printed above a conversation. */
   readonly header?: (session: CodingSession, context: ViewContext, isResumed: boolean) => readonly Line[];
   /** Milliseconds since the epoch, and since an arbitrary moment. */
@@ -52,8 +52,8 @@ export abstract class SessionScreen {
   protected isPaused = true;
   /** Printed below the header. */
   protected readonly greeting: readonly Line[] = [];
-  #look: Look;
-  #scroll = new Scroll();
+  #look: Appearance;
+  #scroll = new ScrollbackWriter();
   #session: CodingSession | undefined;
   #unsubscribe: readonly (() => void)[] = [];
 
@@ -61,7 +61,7 @@ export abstract class SessionScreen {
     this.options = options;
     this.keymap = options.keymap;
     this.reflow = options.reflow;
-    this.#look = options.look;
+    this.#look = options.appearance;
     this.input = new InputLine(options);
   }
 
@@ -87,11 +87,11 @@ export abstract class SessionScreen {
     return this.#session?.questions[0];
   }
 
-  get look(): Look {
+  get appearance(): Appearance {
     return this.#look;
   }
 
-  setLook(look: Look): void {
+  setAppearance(look: Appearance): void {
     this.#look = look;
   }
 
@@ -104,13 +104,13 @@ export abstract class SessionScreen {
   attach(session: CodingSession, { isResumed }: { readonly isResumed: boolean }): void {
     for (const end of this.#unsubscribe) end();
     this.#session = session;
-    this.#scroll = new Scroll();
+    this.#scroll = new ScrollbackWriter();
     this.#scroll.print(this.options.header?.(session, this.context, isResumed) ?? []);
-    if (isResumed) this.#scroll.open(session.view.items, this.context);
+    if (isResumed) this.#scroll.skipEarlier(session.view.items, this.context);
     this.#unsubscribe = [
       session.onChange(({ reset }) => {
         if (reset === true) this.#scroll.restart(session.view.items);
-        this.later();
+        this.drawSoon();
       }),
       session.onQuestion(() => this.draw()),
     ];
@@ -122,7 +122,7 @@ export abstract class SessionScreen {
     this.draw();
   }
 
-  later(): void {
+  drawSoon(): void {
     this.draw();
   }
 
@@ -139,7 +139,7 @@ export abstract class SessionScreen {
   resized(_size: Size): void {}
 
   /** The rows to show now; at the end all of them are final. */
-  protected advance(isEnd = false): ScrollRows {
+  protected advance(isEnd = false): ScrollbackRows {
     const items = this.#session?.view.items ?? [];
     return this.#scroll.advance(items, this.context, isEnd ? () => true : isFinal);
   }
@@ -167,7 +167,7 @@ export class Screen extends SessionScreen {
     const { terminal } = options;
     this.#renderer = new Renderer({
       write: (text) => terminal.write(text),
-      look: () => this.look,
+      appearance: () => this.appearance,
       reflow: () => this.reflow,
       rows: terminal.size.rows,
     });
@@ -204,7 +204,7 @@ export class Screen extends SessionScreen {
   }
 
   hint(text: string, role: Role = "warning"): void {
-    this.#hint.say(text, role);
+    this.#hint.show(text, role);
     this.draw();
   }
 
@@ -221,12 +221,12 @@ export class Screen extends SessionScreen {
     const at = panel === undefined ? this.#panels.length - 1 : this.#panels.indexOf(panel);
     if (at >= 0) this.#panels.splice(at, 1);
     // Text typed for a list does not answer the question below it.
-    this.#question?.disturb();
+    this.#question?.restartGuard();
     this.draw();
   }
 
-  override setLook(look: Look): void {
-    super.setLook(look);
+  override setAppearance(look: Appearance): void {
+    super.setAppearance(look);
     if (this.isPaused) return;
     this.#renderer.repaint();
     this.draw();
@@ -271,7 +271,7 @@ export class Screen extends SessionScreen {
     else panel.handle({ type: "text", text });
   }
 
-  override later(): void {
+  override drawSoon(): void {
     if (this.#timer !== undefined || this.isPaused) return;
     const wait = Math.max(0, this.#drawnAt + FRAME_MS - this.options.clock.elapsed());
     this.#timer = setTimeout(() => this.draw(), wait);
@@ -349,7 +349,7 @@ export class Screen extends SessionScreen {
     const { session } = this;
     if (session === undefined && this.hasPanel) return [];
     const extra = (session?.status() ?? []).map((text) => terminalLine(text, 60));
-    return [statusLine({ view: session?.view, place: this.options.place(), extra }, context)];
+    return [statusLine({ view: session?.view, location: this.options.location(), extra }, context)];
   }
 
   /** Shell commands, steps and jobs. */
@@ -382,7 +382,7 @@ export class Screen extends SessionScreen {
   #scheduleTick(): void {
     clearTimeout(this.#ticker);
     const { clock } = this.options;
-    const hintLeft = this.#hint.leftAt(clock.elapsed());
+    const hintLeft = this.#hint.remainingAt(clock.elapsed());
     const isRunning = this.session?.view.run !== undefined || this.#shells.length > 0;
     const wait = isRunning ? 1_000 - (clock.now() % 1_000) : hintLeft > 0 ? hintLeft + 1 : undefined;
     if (wait !== undefined) this.#ticker = setTimeout(() => this.draw(), wait);
@@ -442,7 +442,7 @@ export class Hint {
   #line: Line | undefined;
   #until: number | undefined;
 
-  say(text: string, role: Role): void {
+  show(text: string, role: Role): void {
     const isAlarm = role === "warning" || role === "bad";
     this.#line = isAlarm ? [span("! ", { role }), span(text)] : line(text, { role });
     this.#until = undefined;
@@ -460,7 +460,7 @@ export class Hint {
   }
 
   /** Milliseconds until the hint disappears; 0 if there is none. */
-  leftAt(ms: number): number {
+  remainingAt(ms: number): number {
     return this.#line === undefined ? 0 : Math.max(0, (this.#until ?? ms) - ms);
   }
 }

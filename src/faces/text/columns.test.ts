@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { columnsOf, mostColumnsOf, wrapColumns } from "./columns.ts";
+import { columnsOf, maxColumnsOf, wrapColumns } from "./columns.ts";
 
 /** Clusters that no row of 20 has room for. */
 const WIDE = ["\u1100".repeat(100), "क्".repeat(100), "\u0D4E".repeat(100), `a${"\u0903".repeat(100)}`];
@@ -24,7 +24,7 @@ test("pieces are the whole text, none empty, and none wider than its row but for
 
 test("a terminal that draws each character by itself takes at most so many cells", () => {
   const texts = ["abc", "é日", "👍🏽", "x\u0903", "я→“", "─○✓"];
-  expect(texts.map((text) => [columnsOf(text), mostColumnsOf(text)])).toEqual([
+  expect(texts.map((text) => [columnsOf(text), maxColumnsOf(text)])).toEqual([
     [3, 3],
     [3, 4],
     [2, 4],

@@ -15,7 +15,7 @@ export function columnsOf(text: string): number {
  * Maximum cells of text on any terminal: each character is drawn separately, ambiguous ones in two cells. It
  * must not contain control characters.
  */
-export function mostColumnsOf(text: string): number {
+export function maxColumnsOf(text: string): number {
   if (NARROW.test(text)) return text.length;
   let columns = 0;
   for (const char of text) columns += NARROW.test(char) ? 1 : 2;

@@ -1,23 +1,23 @@
 import type { FileChange, Omission, OmissionReason } from "../../core/agent/entries.ts";
 import type { FailedPath } from "../../session/undo/file-changes.ts";
-import { shownPath } from "../../session/undo/path-state.ts";
+import { displayPath } from "../../session/undo/path-state.ts";
 import {
   describeChange,
-  type LeftPath,
   type Obstacle,
   type RollbackReport,
+  type SkippedPath,
 } from "../../session/undo/rollback.ts";
 import { terminalLine } from "../../view/safe-text.ts";
 
 const MAX_LINES = 200;
 
-export interface RollbackTelling {
+export interface RollbackTextOptions {
   readonly isDry: boolean;
   /** Where the reader types commands. */
   readonly on: "shell" | "screen";
 }
 
-export function rollbackText(report: RollbackReport, options: RollbackTelling): string {
+export function rollbackText(report: RollbackReport, options: RollbackTextOptions): string {
   const { isDry, on } = options;
   const { changes, left, failed, omitted } = report;
   const sections = [headline(report, options)];
@@ -28,8 +28,8 @@ export function rollbackText(report: RollbackReport, options: RollbackTelling): 
   if (others.length > 0) sections.push(advice(report, on));
   if (lost.length > 0)
     sections.push("Left as it is:", ...listLines(lost.map((each) => leftLine(each, report, on))));
-  const kept = failed.filter(({ isKeptFolder }) => isKeptFolder === true);
-  const broken = failed.filter(({ isKeptFolder }) => isKeptFolder !== true);
+  const kept = failed.filter(({ isRemainingFolder: isKeptFolder }) => isKeptFolder === true);
+  const broken = failed.filter(({ isRemainingFolder: isKeptFolder }) => isKeptFolder !== true);
   if (kept.length > 0) sections.push("Left as it is:", ...listLines(kept.map(failedLine)));
   if (broken.length > 0) sections.push("Failed:", ...listLines(broken.map(failedLine)));
   if (omitted.length > 0)
@@ -53,17 +53,20 @@ export function rollbackJson(report: RollbackReport, isDry: boolean): object {
     ...(to === undefined ? {} : { to: `${to.run}${to.turn === 0 ? "" : `.${to.turn}`}` }),
     root,
     changes: changes.map(({ path, before, after }) => ({
-      path: shownPath(path),
+      path: displayPath(path),
       before: before?.type ?? null,
       after: after?.type ?? null,
     })),
-    left: left.map(({ path, reason }) => ({ path: shownPath(path), reason })),
-    failed: failed.map(({ path, reason }) => ({ path: shownPath(path), reason })),
-    omitted: omitted.map(({ path, reason }) => ({ path: shownPath(path), reason })),
+    left: left.map(({ path, reason }) => ({ path: displayPath(path), reason })),
+    failed: failed.map(({ path, reason }) => ({ path: displayPath(path), reason })),
+    omitted: omitted.map(({ path, reason }) => ({ path: displayPath(path), reason })),
   };
 }
 
-function headline({ status, direction, to, left }: RollbackReport, { isDry, on }: RollbackTelling): string {
+function headline(
+  { status, direction, to, left }: RollbackReport,
+  { isDry, on }: RollbackTextOptions,
+): string {
   const where =
     to === undefined ? "" : `, back to before turn ${to.run}${to.turn === 0 ? "" : `.${to.turn}`}`;
   switch (status) {
@@ -85,7 +88,7 @@ function turnOf({ to }: RollbackReport): string {
   return to === undefined ? "" : ` ${to.run}${to.turn === 0 ? "" : `.${to.turn}`}`;
 }
 
-function advice(report: RollbackReport, on: RollbackTelling["on"]): string {
+function advice(report: RollbackReport, on: RollbackTextOptions["on"]): string {
   const { direction } = report;
   if (on === "screen")
     return `/${direction} force puts all of them back; what stands there now is kept, and can be had back.`;
@@ -118,20 +121,24 @@ function isOthersChange(reason: Obstacle): boolean {
   return reason === "changed" || reason === "changed_between";
 }
 
-function leftLine({ path, reason }: LeftPath, report: RollbackReport, on: RollbackTelling["on"]): string {
+function leftLine(
+  { path, reason }: SkippedPath,
+  report: RollbackReport,
+  on: RollbackTextOptions["on"],
+): string {
   // A redo has no turn to name, and what it leaves stays.
   const forced = reason === "not_kept" && report.direction === "undo" && report.to !== undefined;
   const force = on === "screen" ? "/undo force" : `nano-agent undo${turnOf(report)} --force`;
   const more = forced ? `; ${force} removes it` : "";
-  return `${shownPath(path)}: ${OBSTACLES[reason]}${more}`;
+  return `${displayPath(path)}: ${OBSTACLES[reason]}${more}`;
 }
 
 function failedLine({ path, reason }: FailedPath): string {
-  return `${shownPath(path)}: ${reason}`;
+  return `${displayPath(path)}: ${reason}`;
 }
 
 function omissionLine({ path, reason }: Omission): string {
-  return `${path === "" ? "the workspace" : shownPath(path)}: ${OMISSIONS[reason]}`;
+  return `${path === "" ? "the workspace" : displayPath(path)}: ${OMISSIONS[reason]}`;
 }
 
 /** Omits folders, unless only folders changed. */

@@ -1,14 +1,14 @@
 import { hash } from "node:crypto";
 import { Fragment, options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
-import { counted } from "../../core/base/text.ts";
+import { pluralize } from "../../core/base/text.ts";
 import type { RunRecord } from "../../evaluation/results-folder.ts";
 import {
   changeText,
   comparisonVerdict,
-  counts,
   dollars,
   type EvaluationContent,
+  isCounted,
   ratioText,
   type ShareEstimate,
   SUMMARY_COLUMNS,
@@ -16,16 +16,16 @@ import {
   summaryCells,
 } from "../../evaluation/summarize.ts";
 import type { SessionContent } from "../../session/read-session.ts";
-import { describeDuration } from "../../tools/shell/report.ts";
+import { describeDuration } from "../../tools/shell/describe-result.ts";
 import { terminalLine, terminalText } from "../../view/safe-text.ts";
 import type { SessionView } from "../../view/view.ts";
 import { Items } from "./conversation/block-view.tsx";
 import { SessionFeed } from "./conversation/session-feed.ts";
 import { useLanguage, useWords } from "./language/language.ts";
-import { place, StillContext, Table } from "./pictures/chart-kit.tsx";
-import { ContextPicture } from "./pictures/context-view.tsx";
+import { StaticContext, svgPercent, Table } from "./pictures/chart-parts.tsx";
+import { ContextChart } from "./pictures/context-view.tsx";
 import { FilesView } from "./pictures/files-view.tsx";
-import { TimelinePicture } from "./pictures/timeline-view.tsx";
+import { TimelineChart } from "./pictures/timeline-view.tsx";
 import { Facts } from "./text/controls.tsx";
 import { StateMark } from "./text/icons.tsx";
 
@@ -38,7 +38,7 @@ export function exportPage(content: SessionContent, pageStyle: string): string {
   const feed = new SessionFeed();
   for (const entry of content.entries) feed.apply({ type: "entry", entry });
   feed.apply({ type: "passing", passing: { type: "ready" } });
-  const { view } = feed.now;
+  const { view } = feed.snapshot;
   const firstMessage = view.items.find((item) => item.type === "user");
   const title =
     terminalLine(firstMessage?.text ?? "", 160) || `Session ${terminalLine(content.sessionId, 200)}`;
@@ -88,7 +88,7 @@ function renderStatic(node: VNode): string {
     before.vnode?.(vnode);
   };
   try {
-    return terminalText(renderToString(<StillContext.Provider value={true}>{node}</StillContext.Provider>));
+    return terminalText(renderToString(<StaticContext.Provider value={true}>{node}</StaticContext.Provider>));
   } finally {
     Object.assign(options, { errorBoundaries: undefined, vnode: undefined, ...before });
   }
@@ -112,11 +112,11 @@ function Page({ content, title, view }: PageProps): VNode {
       </section>
       <section>
         <h2>{words.views.timeline}</h2>
-        <TimelinePicture entries={entries} />
+        <TimelineChart entries={entries} />
       </section>
       <section>
         <h2>{words.views.context}</h2>
-        <ContextPicture entries={entries} />
+        <ContextChart entries={entries} />
       </section>
       <section>
         <h2>{words.views.files}</h2>
@@ -174,7 +174,7 @@ function EvaluationReport({ content }: { readonly content: EvaluationContent }):
     <main>
       <header>
         <h1>{title}</h1>
-        {open > 0 && <p class="note warn">Not complete: {counted(open, "run")} still to be made.</p>}
+        {open > 0 && <p class="note warn">Not complete: {pluralize(open, "run")} still to be made.</p>}
       </header>
       <div class="sideways">
         <Table
@@ -238,8 +238,14 @@ function Share({ share, low, high }: ShareEstimate): VNode {
   return (
     <svg width="100%" height="6" aria-hidden="true">
       <rect class="trk" width="100%" height="6" rx="3" />
-      <rect class="t-edit" width={place(100 * share)} height="6" rx="3" />
-      <rect class="t-wait" x={place(100 * low)} y="2" width={place(100 * (high - low))} height="2" />
+      <rect class="t-edit" width={svgPercent(100 * share)} height="6" rx="3" />
+      <rect
+        class="t-wait"
+        x={svgPercent(100 * low)}
+        y="2"
+        width={svgPercent(100 * (high - low))}
+        height="2"
+      />
     </svg>
   );
 }
@@ -251,7 +257,7 @@ interface TaskProps {
 }
 
 function TaskRuns({ task, title, runs }: TaskProps): VNode {
-  const countedRuns = runs.filter(counts);
+  const countedRuns = runs.filter(isCounted);
   const solved = countedRuns.filter((run) => run.solved).length;
   const isSolved = solved === countedRuns.length && solved > 0;
   return (
@@ -275,7 +281,7 @@ function TaskRuns({ task, title, runs }: TaskProps): VNode {
             {
               head: "end",
               cell: ({ stop, refused }) =>
-                `${stop}${refused === 0 ? "" : `, ${counted(refused, "call")} refused`}`,
+                `${stop}${refused === 0 ? "" : `, ${pluralize(refused, "call")} refused`}`,
             },
             { head: "turns", look: "r", cell: ({ turns }) => turns },
             { head: "tokens in", look: "r", cell: ({ inputTokens }) => inputTokens },

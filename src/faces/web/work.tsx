@@ -14,15 +14,15 @@ export interface Announcement {
 
 /** Runs actions and stores their outcome for display. */
 export interface Work {
-  readonly said: Announcement | undefined;
-  readonly say: (text: string) => void;
+  readonly announcement: Announcement | undefined;
+  readonly announce: (text: string) => void;
   readonly dismiss: () => void;
   /** Resolves to `undefined` if it failed; the failure is shown. */
   readonly attempt: <T>(work: () => Promise<T>) => Promise<T | undefined>;
 }
 
 /** The message to show for an error. After a restart the server has another token. */
-export function faultText(error: unknown, words: Words): string {
+export function pageErrorText(error: unknown, words: Words): string {
   return error instanceof ServerProblem && error.status === 401 ? words.signInFirst : errorMessage(error);
 }
 
@@ -30,15 +30,15 @@ export function useWork(): Work {
   const words = useWords();
   const [said, setSaid] = useState<Announcement>();
   return {
-    said,
-    say: (text) => setSaid({ kind: "good", text }),
+    announcement: said,
+    announce: (text) => setSaid({ kind: "good", text }),
     dismiss: () => setSaid(undefined),
     attempt: async (work) => {
       setSaid(undefined);
       try {
         return await work();
       } catch (error) {
-        setSaid({ kind: "bad", text: faultText(error, words) });
+        setSaid({ kind: "bad", text: pageErrorText(error, words) });
         return undefined;
       }
     },
@@ -58,7 +58,7 @@ export function Skeleton(): VNode {
   );
 }
 
-export function WorkLine({ work: { said, dismiss } }: { readonly work: Work }): VNode | null {
+export function WorkLine({ work: { announcement: said, dismiss } }: { readonly work: Work }): VNode | null {
   const words = useWords();
   if (said === undefined) return null;
   return (

@@ -3,9 +3,14 @@ import type { Journal } from "../../core/agent/journal.ts";
 import { askSeparately, type ModelTurn } from "../../core/agent/model-turn.ts";
 import { type Recorder, type Run, type RunPlugin, record, requestDefaults } from "../../core/agent/run.ts";
 import type { SessionState } from "../../core/agent/state.ts";
-import { orAborted } from "../../core/base/async.ts";
-import { isNanoAgentError, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
+import { raceAbort } from "../../core/base/async.ts";
+import {
+  invalidArgument,
+  isNanoAgentError,
+  NanoAgentError,
+  toNanoAgentError,
+} from "../../core/base/errors.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import type { Message } from "../../core/message/message.ts";
 import { transcriptViolations } from "../../core/message/transcript.ts";
 import type { MeasuredContext } from "../../core/model/estimate.ts";
@@ -140,9 +145,9 @@ export function previewCompaction(
 
 /** Undoes a conversation's newest compaction. Throws `invalid_argument` if none, and if the journal fails. */
 export async function undoNewestCompaction(recorder: Recorder): Promise<void> {
-  const target = recorder.state.undoable;
+  const target = recorder.state.undoableCompaction;
   if (target === undefined) {
-    throw misuse("There is no compaction to take back: only the newest one can be, and only once.");
+    throw invalidArgument("There is no compaction to take back: only the newest one can be, and only once.");
   }
   await record(recorder, { type: "compaction_undone", target });
 }
@@ -157,7 +162,7 @@ async function compactConversation(
   run.emit({ type: "compaction_start", reason });
   try {
     const work = compactor.compact(taskOf(run, reason, instructions));
-    const compaction = await orAborted(work, run.signal, COMPACTOR_GRACE_MS);
+    const compaction = await raceAbort(work, run.signal, COMPACTOR_GRACE_MS);
     if (compaction === undefined || run.signal.aborted) return undefined;
     assertSendable(run.state, compaction);
     return (await record(run, { type: "compaction", reason, ...compaction })) as CompactionEntry;
@@ -171,10 +176,10 @@ async function compactConversation(
 }
 
 async function isDue(run: Run, compactor: Compactor): Promise<boolean> {
-  if (run.state.isUndone) return false;
+  if (run.state.isCompactionUndone) return false;
   try {
     const needed = compactor.isNeeded(contextView(run));
-    return typeof needed === "boolean" ? needed : await orAborted(needed, run.signal);
+    return typeof needed === "boolean" ? needed : await raceAbort(needed, run.signal);
   } catch (error) {
     if (run.signal.aborted) return false;
     const { message } = toNanoAgentError(error);
@@ -185,7 +190,7 @@ async function isDue(run: Run, compactor: Compactor): Promise<boolean> {
 
 function assertCompactor(compactor: Compactor | false | undefined): Compactor {
   if (compactor !== undefined && compactor !== false) return compactor;
-  throw misuse(
+  throw invalidArgument(
     "This agent has no compaction: pass one, e.g. new Agent({ compaction: summaryCompaction() }).",
   );
 }
@@ -207,7 +212,7 @@ function taskOf(run: Run, reason: CompactionReason, instructions: string | undef
   return {
     ...contextView(run),
     reason,
-    ...defined({ instructions }),
+    ...omitUndefined({ instructions }),
     signal: run.signal,
     ask: (request) => askSeparately(run, request, "compaction"),
     entries: () => run.journal.entries(),

@@ -1,9 +1,9 @@
-import { misuse } from "../../core/base/errors.ts";
+import { invalidArgument } from "../../core/base/errors.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { Compaction, Compactor, ContextView } from "./compactor.ts";
 import { ContextMeter, type ContextSize } from "./context-meter.ts";
-import { answersCalls, pinnedOf } from "./pinned.ts";
-import { isSeam } from "./plan-compaction.ts";
+import { hasToolResults, pinnedOf } from "./pinned.ts";
+import { canSplitAt } from "./plan-compaction.ts";
 
 /** When a conversation is truncated. */
 export interface FirstAndLastOptions {
@@ -19,9 +19,9 @@ export interface FirstAndLastOptions {
 export function firstAndLast(count: number, options: FirstAndLastOptions = {}): Compactor {
   const { max = count } = options;
   if (!Number.isSafeInteger(count) || count < 2)
-    throw misuse(`firstAndLast(${String(count)}): it must be a whole number from 2.`);
+    throw invalidArgument(`firstAndLast(${String(count)}): it must be a whole number from 2.`);
   if (!Number.isSafeInteger(max) || max < count)
-    throw misuse(`firstAndLast: max is ${String(max)}; it must be a whole number from ${count}.`);
+    throw invalidArgument(`firstAndLast: max is ${String(max)}; it must be a whole number from ${count}.`);
   const meter = new ContextMeter();
   const isNeeded = ({ messages }: ContextView): boolean => messages.length > max;
   return {
@@ -61,10 +61,10 @@ function cutTo(messages: readonly Message[], count: number): Cut | undefined {
   if (messages.length <= count) return undefined;
   const [first] = messages;
   // A first message that answers calls would need those calls; a conversation begins with a question.
-  const head = first?.role === "user" && !answersCalls(first) ? [first] : [];
+  const head = first?.role === "user" && !hasToolResults(first) ? [first] : [];
   let start = messages.length - (count - head.length);
-  while (start < messages.length && !isSeam(messages, start)) start += 1;
-  if (start === messages.length) start = messages.findLastIndex((_message, at) => isSeam(messages, at));
+  while (start < messages.length && !canSplitAt(messages, start)) start += 1;
+  if (start === messages.length) start = messages.findLastIndex((_message, at) => canSplitAt(messages, at));
   return start <= head.length ? undefined : { head, kept: messages.length - start };
 }
 

@@ -1,4 +1,4 @@
-import { defined, isRecord } from "../../core/base/json.ts";
+import { isRecord, omitUndefined } from "../../core/base/json.ts";
 import {
   type ContentBlock,
   LONG_TERM_MEMORY,
@@ -163,7 +163,7 @@ export function pinnedOf(messages: readonly Message[]): PinnedMessages {
     }
     const note = readNote(message);
     if (note !== undefined) {
-      ({ todo, plan } = { todo, plan, ...defined({ todo: note.todo, plan: note.plan }) });
+      ({ todo, plan } = { todo, plan, ...omitUndefined({ todo: note.todo, plan: note.plan }) });
       for (const [path, actions] of note.files) for (const action of actions) addTouch(files, path, action);
       continue;
     }
@@ -206,6 +206,6 @@ function approvedPlan({ name, input }: ToolUseBlock, result: string): string | u
   return isApproved && typeof plan === "string" ? plan : undefined;
 }
 
-export function answersCalls(message: Message): boolean {
+export function hasToolResults(message: Message): boolean {
   return (message.content as readonly ContentBlock[]).some((block) => block.type === "tool_result");
 }

@@ -9,7 +9,7 @@ import {
   userMessage,
 } from "../../core/message/message.ts";
 import type { ContextSize } from "./context-meter.ts";
-import { answersCalls, type PinnedMessages, pinnedOf } from "./pinned.ts";
+import { hasToolResults, type PinnedMessages, pinnedOf } from "./pinned.ts";
 
 interface CompactionBudget {
   readonly tail: number;
@@ -26,7 +26,7 @@ export interface CompactionPlan {
   /** The user's own words among the removed messages: whole, or truncated with a mark if too long. */
   readonly pins: readonly UserMessage[];
   /** Newest messages that had to be truncated to fit; they come after the note. */
-  readonly cutTail: readonly Message[];
+  readonly truncatedTail: readonly Message[];
   readonly kept: number;
 }
 
@@ -45,15 +45,15 @@ export function planCompaction(
     replaced,
     pinned,
     pins: fitPins(pinned.userMessages, size, budget.pins),
-    cutTail: tail.cut,
+    truncatedTail: tail.cut,
     kept: tail.kept.length,
   };
 }
 
 /** True if a conversation may be split before the message at `at`. */
-export function isSeam(messages: readonly Message[], at: number): boolean {
+export function canSplitAt(messages: readonly Message[], at: number): boolean {
   const message = messages[at];
-  return message === undefined || !answersCalls(message);
+  return message === undefined || !hasToolResults(message);
 }
 
 /** Index of the first message to keep: at the earliest split point after which everything fits. */
@@ -71,7 +71,7 @@ function tailStart(
     used += size.of([message]);
     if (used > tail && turns >= tailTurns && start < messages.length) break;
     if (message.role === "assistant") turns += 1;
-    if (isSeam(messages, at)) start = at;
+    if (canSplitAt(messages, at)) start = at;
     if (used > tail && turns >= tailTurns) break;
   }
   return start;
@@ -91,7 +91,7 @@ function fitTail(tail: readonly Message[], size: Pick<ContextSize, "of">, limit:
   let list = tail;
   for (const cap of RESULT_CAPS) {
     if (size.of(list) <= limit) break;
-    list = cutResults(tail, cap);
+    list = shortenToolResults(tail, cap);
   }
   const shortened = list;
   for (const cap of OWN_CAPS) {
@@ -153,7 +153,7 @@ const CALL_AGAIN = "[Shortened to make room in the conversation. Run the call ag
 const IMAGE_LEFT_OUT = "[An image was left out to make room in the conversation.]";
 
 /** Longer results keep beginning and end, images become a line. Unchanged messages are the same objects. */
-export function cutResults(messages: readonly Message[], maxChars: number): readonly Message[] {
+export function shortenToolResults(messages: readonly Message[], maxChars: number): readonly Message[] {
   return messages.map((message) => {
     if (message.role !== "user") return message;
     let changed = false;

@@ -1,5 +1,5 @@
 import type { ModelTurn } from "../../core/agent/model-turn.ts";
-import { check, objectOf } from "../../core/base/check.ts";
+import { check, objectSchema } from "../../core/base/check-options.ts";
 import { errorMessage, isNanoAgentError } from "../../core/base/errors.ts";
 import { truncateMiddle } from "../../core/base/text.ts";
 import {
@@ -13,7 +13,7 @@ import type { ModelRequest } from "../../core/model/model.ts";
 import type { Compaction, CompactionPreview, CompactionTask, Compactor, ContextView } from "./compactor.ts";
 import { ContextMeter, type ContextSize } from "./context-meter.ts";
 import { noteMessage, readNote } from "./pinned.ts";
-import { type CompactionPlan, cutResults, planCompaction } from "./plan-compaction.ts";
+import { type CompactionPlan, planCompaction, shortenToolResults } from "./plan-compaction.ts";
 
 /** How a conversation is compacted. */
 export interface SummaryCompactionOptions {
@@ -107,7 +107,7 @@ class SummaryCompactor implements Compactor {
       };
     }
     const shortened = isNeeded ? this.#shortened(plan, view, size, limits) : undefined;
-    const { replaced, pinned, pins, cutTail, kept } = plan;
+    const { replaced, pinned, pins, truncatedTail: cutTail, kept } = plan;
     const rest = view.messages.slice(view.messages.length - kept);
     const summarised =
       size.fixed + size.of([...pins, ...cutTail, ...rest, this.#note(plan, undefined)]) + SUMMARY_TOKENS;
@@ -191,7 +191,7 @@ class SummaryCompactor implements Compactor {
 
   /** Truncates only results: of the newest turn if they alone are too long, of old turns if enabled. */
   #shortened(
-    { replaced, cutTail, kept }: CompactionPlan,
+    { replaced, truncatedTail: cutTail, kept }: CompactionPlan,
     { messages }: ContextView,
     size: ContextSize,
     limits: ContextLimits,
@@ -200,7 +200,7 @@ class SummaryCompactor implements Compactor {
     const before = messages.slice(0, messages.length - kept);
     const candidates = [
       ...(cutTail.length > 0 ? [[...replaced, ...cutTail]] : []),
-      ...(shortenResults ? [[...cutResults(replaced, SHORT_RESULT_CHARS), ...cutTail]] : []),
+      ...(shortenResults ? [[...shortenToolResults(replaced, SHORT_RESULT_CHARS), ...cutTail]] : []),
     ];
     for (const shorter of candidates) {
       const tokensAfter = size.tokens - size.of(before) + size.of(shorter);
@@ -216,7 +216,7 @@ class SummaryCompactor implements Compactor {
     size: ContextSize,
     summary: string | undefined,
   ): Compaction {
-    const head = [...plan.pins, this.#note(plan, summary), ...plan.cutTail];
+    const head = [...plan.pins, this.#note(plan, summary), ...plan.truncatedTail];
     const rest = messages.slice(messages.length - plan.kept);
     return {
       method: summary === undefined ? "truncation" : "summary",
@@ -238,7 +238,7 @@ class SummaryCompactor implements Compactor {
 }
 
 const COUNT = { type: "integer", minimum: 1 } as const;
-const OPTIONS = objectOf<SummaryCompactionOptions>({
+const OPTIONS = objectSchema<SummaryCompactionOptions>({
   at: { type: "number", exclusiveMinimum: 0, maximum: 1 },
   window: COUNT,
   reserve: { type: "integer", minimum: 0 },
@@ -306,7 +306,7 @@ type Attempt = WrittenSummary & { readonly isFinal?: boolean };
 async function askInPlace({ task, plan, now }: SummaryFacts, room: number | undefined): Promise<Attempt> {
   const { request, tools, messages, instructions } = task;
   const open = messages.at(-1)?.role === "assistant" && hasCalls(messages) ? -1 : undefined;
-  const prompt = summaryPrompt(now, instructions, plan.kept + plan.cutTail.length);
+  const prompt = summaryPrompt(now, instructions, plan.kept + plan.truncatedTail.length);
   const answer = await task.ask({
     ...withoutStops(request),
     ...(tools.length === 0 ? {} : { tools }),

@@ -1,5 +1,5 @@
 import { parse } from "unbash";
-import { hiddenCharacter } from "../../core/base/hidden-characters.ts";
+import { findInvisible } from "../../core/base/hidden-characters.ts";
 import type { CommandPlacement } from "../../system/command-sandbox.ts";
 import { secretInWord } from "../built-in-rules.ts";
 import { fold, lastPart, matchesText, wordSet } from "../match-text.ts";
@@ -122,7 +122,7 @@ function pathWordsIn(words: readonly string[]): readonly string[] {
 
 function judgeOutside(call: CommandCall): Verdict {
   const { command, mode, rules } = call;
-  const hidden = hiddenCharacter(command);
+  const hidden = findInvisible(command);
   if (hidden !== undefined)
     return unjudgedVerdict(`The command has a character in it that does not show (${hidden}).`, command);
   // No rule lets a command change anything in plan mode.

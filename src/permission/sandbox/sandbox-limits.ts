@@ -7,7 +7,7 @@ import type { Environment } from "../../system/env.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
 import { ownIdentity, type ProcessIdentity, processState } from "../../system/process-identity.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
-import { pointedGit, readSmallText } from "../git-settings.ts";
+import { readGitPointer, readSmallText } from "../git-settings.ts";
 
 /** Options of a sandbox. Paths may begin with `~/`; relative ones start at the first workspace folder. */
 export interface SandboxOptions {
@@ -148,7 +148,7 @@ function outerGitOf(workspace: string, home: string): OuterGit | undefined {
 
 /** The repository must know the worktree in turn: anybody could write a `.git` file. */
 function linkedGit(marker: string): OuterGit | undefined {
-  const own = realPath(pointedGit(marker)?.own ?? "/");
+  const own = realPath(readGitPointer(marker)?.own ?? "/");
   const worktrees = dirname(own);
   const knows = readSmallText(join(own, "gitdir"))?.trim() ?? "";
   if (!worktrees.endsWith("/.git/worktrees") || realPath(knows) !== marker) return undefined;

@@ -4,10 +4,10 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { newUuid } from "../../core/base/ids.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
-import { isAtPlace, pathOfOpen } from "../../system/opened-place.ts";
+import { descriptorPath, isOpenAt } from "../../system/open-descriptor.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
 import { systemCode } from "../../system/system-error.ts";
-import { isWrittenByGit, pointedGit } from "../git-settings.ts";
+import { isWrittenByGit, readGitPointer } from "../git-settings.ts";
 import { namesIn, type SandboxFolders, type SandboxLimits, type SteeringPaths } from "./sandbox-limits.ts";
 
 /** Stored while commands run, in case this process is killed. */
@@ -209,7 +209,7 @@ function submoduleFinder({
   const known = new Map<string, readonly [index: string, folders: readonly string[]]>();
   return async (folder) => {
     const git = join(folder, ".git");
-    const stats = fs.statSync(join(pointedGit(git)?.own ?? git, "index"), { throwIfNoEntry: false });
+    const stats = fs.statSync(join(readGitPointer(git)?.own ?? git, "index"), { throwIfNoEntry: false });
     const index = `${stats?.mtimeMs} ${stats?.size} ${stats?.ino}`;
     const [listedIndex, listed] = known.get(folder) ?? [];
     if (stats === undefined || listedIndex === index) return listed ?? [];
@@ -383,8 +383,8 @@ function inFolderOf(path: string, act: (place: string) => void): boolean {
   let folder: number | undefined;
   try {
     folder = fs.openSync(dirname(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    if (!isAtPlace(folder, dirname(path))) return false;
-    act(join(pathOfOpen(folder) ?? dirname(path), basename(path)));
+    if (!isOpenAt(folder, dirname(path))) return false;
+    act(join(descriptorPath(folder) ?? dirname(path), basename(path)));
     return true;
   } catch (error) {
     if (systemCode(error) === undefined) throw error;

@@ -1,6 +1,6 @@
 import { unescape } from "node:querystring";
 import { safeParse } from "../../core/base/json.ts";
-import { type Redaction, type RedactionStream, redactionMark } from "../../core/base/text.ts";
+import { type Redaction, type RedactionStream, redactionMarker } from "../../core/base/text.ts";
 
 /** The secrets {@link createRedaction} looks for. */
 export interface RedactionOptions {
@@ -18,12 +18,12 @@ export interface RedactionOptions {
  */
 export function createRedaction(options: RedactionOptions = {}): Required<Redaction> {
   const secrets = new KnownSecrets(options.secrets ?? []);
-  const known = (text: string): string => secrets.replace(text, redactionMark);
+  const known = (text: string): string => secrets.replace(text, redactionMarker);
   const all = (text: string): string => {
-    const redacted = known(replacePrivateKeys(text, redactionMark("private-key")));
+    const redacted = known(replacePrivateKeys(text, redactionMarker("private-key")));
     return replaceTokens(
-      replaceUrlPasswords(redacted, () => redactionMark("password")),
-      redactionMark,
+      replaceUrlPasswords(redacted, () => redactionMarker("password")),
+      redactionMarker,
     );
   };
   const text = (options.shapes ?? true) ? all : known;

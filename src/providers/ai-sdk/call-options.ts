@@ -1,5 +1,5 @@
 import type { Json } from "../../core/base/errors.ts";
-import { defined, type Fields, isRecord } from "../../core/base/json.ts";
+import { type Fields, isRecord, omitUndefined } from "../../core/base/json.ts";
 import { plainObjectSchema } from "../../core/base/plain-object-schema.ts";
 import {
   type AssistantBlock,
@@ -123,8 +123,8 @@ export function createCallOptions(
     });
     return {
       prompt,
-      ...(declared.length === 0 ? {} : defined({ tools: declared, toolChoice: choiceOf(toolChoice) })),
-      ...defined({
+      ...(declared.length === 0 ? {} : omitUndefined({ tools: declared, toolChoice: choiceOf(toolChoice) })),
+      ...omitUndefined({
         maxOutputTokens,
         temperature,
         topP,
@@ -142,7 +142,7 @@ export function aiSdkData(
   metadata: AiSdkMetadata | undefined,
   emptyText = false,
 ): ProviderData {
-  return { ai_sdk: { provider, ...defined({ metadata }), ...(emptyText ? { emptyText } : {}) } };
+  return { ai_sdk: { provider, ...omitUndefined({ metadata }), ...(emptyText ? { emptyText } : {}) } };
 }
 
 /** Replaces lone surrogates, which the AI SDK packages would put into their request bodies. */
@@ -235,7 +235,7 @@ function assistantMessage(blocks: readonly AssistantBlock[], provider: string): 
     const own = block.provider_data?.["ai_sdk"];
     const isOurs = own !== undefined && own["provider"] === provider;
     const metadata = isOurs ? (own["metadata"] as AiSdkMetadata | undefined) : undefined;
-    const options = defined({ providerOptions: metadata });
+    const options = omitUndefined({ providerOptions: metadata });
     if (block.type === "tool_use") {
       const { id: toolCallId, name: toolName, input } = block;
       content.push({ type: "tool-call", toolCallId, toolName, input, ...options });

@@ -3,24 +3,24 @@ import {
   assertEngine,
   type ErrorCode,
   errorMessage,
+  invalidArgument,
   isNanoAgentError,
-  misuse,
   NanoAgentError,
 } from "../../core/base/errors.ts";
-import { defined, isRecord, ownValue, parseToolInput } from "../../core/base/json.ts";
+import { isRecord, omitUndefined, ownValue, parseToolInput } from "../../core/base/json.ts";
 import { type ToolUseBlock, tokenCount, type Usage, usageParts } from "../../core/message/message.ts";
 import { InputEstimates } from "../../core/model/estimate.ts";
 import type { FinishReason, Model, ModelInfo, StreamPart } from "../../core/model/model.ts";
-import { AnswerBound } from "../attempt.ts";
-import { type CallSetup, calledModel, newLearnedModel, type SentRequest } from "../model-call.ts";
+import { AnswerLimit } from "../attempt.ts";
+import { type CallSetup, createCallingModel, newLearnedModel, type RequestInFlight } from "../model-call.ts";
 import { NETWORK_DEFAULTS, type NetworkOptions } from "../network.ts";
 import {
   answerError,
-  changedError,
   incompleteAnswer,
+  parseErrorObject,
   redact,
   reportedError,
-  wordsOf,
+  withErrorChanges,
 } from "../provider-errors.ts";
 import { Refusals } from "../refusals.ts";
 import { finishPart, type WireTarget } from "../wire.ts";
@@ -76,26 +76,26 @@ export function fromAiSdk(languageModel: AiSdkLanguageModel, options: FromAiSdkO
     random,
     encode: toCallOptions,
     send: (callOptions, emit) => {
-      const bound = new AnswerBound(provider, limits.maxAnswerChars, "");
+      const bound = new AnswerLimit(provider, limits.maxAnswerChars, "");
       return sendWithSdk(languageModel, callOptions, (part) => {
-        bound.take(part);
-        emit(part.type === "block" ? refusals.marked(part) : part);
+        bound.countPart(part);
+        emit(part.type === "block" ? refusals.withMaker(part) : part);
       });
     },
   };
-  return calledModel(provider, info, setup);
+  return createCallingModel(provider, info, setup);
 }
 
 function versionOf(languageModel: unknown): AiSdkVersion {
   if (typeof languageModel !== "object" || languageModel === null || !("doStream" in languageModel)) {
     const got = typeof languageModel === "string" ? JSON.stringify(languageModel) : typeof languageModel;
-    throw misuse(
+    throw invalidArgument(
       `fromAiSdk got ${got}, which is not an AI SDK language model. Pass what a provider function returns, e.g. anthropic("claude-sonnet-4-5").`,
     );
   }
   const version = "specificationVersion" in languageModel ? languageModel.specificationVersion : undefined;
   if (version === "v3" || version === "v4") return version;
-  throw misuse(
+  throw invalidArgument(
     `The AI SDK model follows specification ${JSON.stringify(version) ?? "v1"}; fromAiSdk needs v3 or v4. Update its provider package to one for AI SDK 6 or 7.`,
   );
 }
@@ -105,7 +105,7 @@ function sendWithSdk(
   model: AiSdkLanguageModel,
   callOptions: AiSdkCallOptions,
   emit: (part: StreamPart) => void,
-): SentRequest {
+): RequestInFlight {
   const cancelled = new AbortController();
   const { signal } = cancelled;
   let reader: ReturnType<AiSdkStream["getReader"]> | undefined;
@@ -135,7 +135,7 @@ function sendWithSdk(
   const rethrow = (error: unknown): never => {
     throw aiSdkError(error, model);
   };
-  return { done: read().catch(rethrow).finally(cancel), cancel, hold };
+  return { done: read().catch(rethrow).finally(cancel), cancel, setPaused: hold };
 }
 
 /**
@@ -151,7 +151,7 @@ function aiSdkError(
   const target: WireTarget = { provider: model.provider, modelId: model.modelId, baseUrl: baseUrlOf(error) };
   if (error instanceof Error && isRecord(error)) return fromError(error, target);
   if (isRecord(error))
-    return reportedError(wordsOf(isRecord(error["error"]) ? error : { error }), { target });
+    return reportedError(parseErrorObject(isRecord(error["error"]) ? error : { error }), { target });
   return reportedError({ message: errorMessage(error) }, { target });
 }
 
@@ -177,7 +177,7 @@ function fromError(error: Error & { readonly [key: string]: unknown }, target: W
     const body = error["responseBody"];
     const given = typeof body === "string" && body !== "" ? body : JSON.stringify({ message: error.message });
     const answer = { status, headers: headersOf(error["responseHeaders"]), body: given, target };
-    return changedError(answerError(answer), { cause: error });
+    return withErrorChanges(answerError(answer), { cause: error });
   }
   const known = ownValue(BY_NAME, error.name);
   if (known !== undefined)
@@ -339,7 +339,7 @@ export class AiSdkDecoder {
       id,
       name,
       ...parseToolInput(json, { truncated }),
-      ...defined({ provider_data: metadata && aiSdkData(this.#provider, metadata) }),
+      ...omitUndefined({ provider_data: metadata && aiSdkData(this.#provider, metadata) }),
     };
     this.#emit({ type: "block", index, block });
   }
@@ -387,6 +387,6 @@ function toUsage(usage: AiSdkUsage | undefined): Usage {
       cacheWriteTokens: input?.cacheWrite,
       reasoningTokens: output?.reasoning,
     }),
-    ...defined({ raw: usage?.raw }),
+    ...omitUndefined({ raw: usage?.raw }),
   };
 }

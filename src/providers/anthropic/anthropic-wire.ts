@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../core/base/errors.ts";
-import { defined, isRecord, type ParsedToolInput, parseToolInput } from "../../core/base/json.ts";
-import { GrowingText } from "../../core/base/text.ts";
+import { isRecord, omitUndefined, type ParsedToolInput, parseToolInput } from "../../core/base/json.ts";
+import { TextBuffer } from "../../core/base/text.ts";
 import {
   type ProviderData,
   type TextBlock,
@@ -10,16 +10,16 @@ import {
   usageParts,
 } from "../../core/message/message.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
-import { answerError, incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
+import { answerError, incompleteAnswer, parseErrorObject, reportedError } from "../provider-errors.ts";
 import { createDeltaTemplate, parseEvent } from "../server-events.ts";
 import {
   finishPart,
   learnField,
-  refusalWords,
+  refusalText,
+  textOrEmpty,
   type Wire,
   type WireDecoder,
   type WireTarget,
-  wordOf,
 } from "../wire.ts";
 import { createAnthropicEncoder } from "./encode-anthropic.ts";
 
@@ -41,7 +41,7 @@ export const anthropicWire: Wire = {
     return events.map((event) => JSON.stringify(event));
   },
   learn: (error, target) =>
-    learnField(refusalWords(error), target, FIELDS, { cache_control: { cache: false } }),
+    learnField(refusalText(error), target, FIELDS, { cache_control: { cache: false } }),
 };
 
 /** Request fields that compatible servers may not support. */
@@ -52,7 +52,7 @@ type Emit = (part: StreamPart) => void;
 /** A block in progress. `text`: the content of its deltas; for a call, the JSON of its input. */
 interface OpenBlock {
   start: AnthropicBlock;
-  readonly text: GrowingText;
+  readonly text: TextBuffer;
   signature: string;
   readonly citations: unknown[];
 }
@@ -97,7 +97,8 @@ export class AnthropicDecoder implements WireDecoder {
     else if (event.type === "message_start") this.#onMessageStart(event);
     else if (event.type === "message_delta") this.#onMessageDelta(event);
     else if (event.type === "message_stop") this.#isStopped = true;
-    else if (event.type === "error") throw reportedError(wordsOf({ ...event }), { target: this.#target });
+    else if (event.type === "error")
+      throw reportedError(parseErrorObject({ ...event }), { target: this.#target });
   }
 
   readonly end = (): void => {
@@ -123,17 +124,22 @@ export class AnthropicDecoder implements WireDecoder {
 
   #onMessageDelta({ delta, usage }: AnthropicEvent): void {
     if (typeof delta?.stop_reason === "string") this.#stopReason = delta.stop_reason;
-    this.#explanation = wordOf(delta?.stop_details?.explanation) || this.#explanation;
+    this.#explanation = textOrEmpty(delta?.stop_details?.explanation) || this.#explanation;
     this.#usage = mergeUsage(this.#usage, usage);
   }
 
   #start(index: number, start: AnthropicBlock): void {
     const { type, citations } = start;
-    const signature = wordOf(start.signature);
-    const open = { start, text: new GrowingText(), signature, citations: [...(citations ?? [])] };
+    const signature = textOrEmpty(start.signature);
+    const open = { start, text: new TextBuffer(), signature, citations: [...(citations ?? [])] };
     this.#openBlocks.set(index, open);
     if (type === "tool_use") {
-      this.#emit({ type: "tool_call_start", index, id: wordOf(start.id), name: wordOf(start.name) });
+      this.#emit({
+        type: "tool_call_start",
+        index,
+        id: textOrEmpty(start.id),
+        name: textOrEmpty(start.name),
+      });
     } else if (type === "text") this.#append(index, open, start.text);
     else if (type === "thinking") this.#append(index, open, start.thinking);
   }
@@ -158,7 +164,7 @@ export class AnthropicDecoder implements WireDecoder {
     } else if (open === undefined) return;
     else if (delta.type === "input_json_delta") this.#append(index, open, delta.partial_json);
     else if (delta.type === "thinking_delta") this.#append(index, open, delta.thinking);
-    else if (delta.type === "signature_delta") open.signature += wordOf(delta.signature);
+    else if (delta.type === "signature_delta") open.signature += textOrEmpty(delta.signature);
     else if (delta.type === "citations_delta") open.citations.push(delta.citation);
     else {
       // Future kinds of blocks grow by their own fields, e.g. `compaction_delta`.
@@ -182,7 +188,7 @@ export class AnthropicDecoder implements WireDecoder {
     } else if (start.type === "thinking") {
       this.#emit({ type: "block", index, block: thinkingBlock(open) });
     } else if (start.type === "redacted_thinking") {
-      const block = { type: "thinking", thinking: "", redacted: wordOf(start.data) } as const;
+      const block = { type: "thinking", thinking: "", redacted: textOrEmpty(start.data) } as const;
       this.#emit({ type: "block", index, block });
     } else if (start.type !== "text") {
       this.#providerBlocks.push({ index, block: rawBlock(open) });
@@ -202,19 +208,19 @@ export class AnthropicDecoder implements WireDecoder {
   #call(index: number, { start }: OpenBlock, parsed: ParsedToolInput): void {
     const { id, name, caller, toolset_name } = start;
     // Without these, calls by a program or of a toolset are refused when sent back.
-    const data = defined({
+    const data = omitUndefined({
       caller: isRecord(caller) && caller.type !== "direct" ? caller : undefined,
       toolset_name: toolset_name ?? undefined,
     });
     const provider_data = Object.keys(data).length === 0 ? undefined : ownData(data);
-    const named = { type: "tool_use", id: wordOf(id), name: wordOf(name) } as const;
-    this.#emit({ type: "block", index, block: { ...named, ...parsed, ...defined({ provider_data }) } });
+    const named = { type: "tool_use", id: textOrEmpty(id), name: textOrEmpty(name) } as const;
+    this.#emit({ type: "block", index, block: { ...named, ...parsed, ...omitUndefined({ provider_data }) } });
   }
 
   #finishReason(): FinishReason {
     const raw = this.#stopReason ?? "";
     const known = FINISH.get(raw);
-    if (known !== undefined) return { unified: known, raw, ...defined({ detail: this.#explanation }) };
+    if (known !== undefined) return { unified: known, raw, ...omitUndefined({ detail: this.#explanation }) };
     if (raw !== "") return { unified: "other", raw };
     return { unified: this.#calls > 0 ? "tool_use" : "stop", raw };
   }

@@ -1,4 +1,4 @@
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import { plainObjectSchema } from "../../core/base/plain-object-schema.ts";
 import type {
   ContentBlock,
@@ -10,8 +10,8 @@ import type {
   ToolResultBlock,
 } from "../../core/message/message.ts";
 import type { Effort, ModelRequest, ToolSpec } from "../../core/model/model.ts";
-import { serialiseOnce } from "../serialise-once.ts";
-import { sentToolName, type WireRequest, type WireTarget, wireHeaders, withoutOmitted } from "../wire.ts";
+import { memoizeByObject } from "../serialise-once.ts";
+import { toWireToolName, type WireRequest, type WireTarget, wireHeaders, withoutOmitted } from "../wire.ts";
 
 const VERSION = "2023-06-01";
 /** Below the models' maximum: older ones refuse if prompt plus limit exceed the window. */
@@ -44,8 +44,8 @@ export function createAnthropicEncoder(target: WireTarget): (request: ModelReque
   const ttl = quirks["cache_ttl"] === "1h" ? ',"ttl":"1h"' : "";
   /** With its leading comma; empty if caching is off. */
   const cacheControl = quirks["cache"] === false ? "" : `,"cache_control":{"type":"ephemeral"${ttl}}`;
-  const encode = serialiseOnce(encodeMessage);
-  const toolJson = serialiseOnce(writeTool);
+  const encode = memoizeByObject(encodeMessage);
+  const toolJson = memoizeByObject(writeTool);
   return (request) => {
     const { system = "", tools = [], maxOutputTokens = standardTokens } = request;
     const extra = request.providerOptions?.["anthropic"] ?? {};
@@ -295,7 +295,7 @@ function encodeBlock(block: ContentBlock): object | undefined {
       return {
         type: "tool_use",
         id: toolUseId(block.id),
-        name: sentToolName(block.name),
+        name: toWireToolName(block.name),
         input: block.input,
         ...callerOf(block.provider_data?.["anthropic"]),
       };
@@ -305,7 +305,7 @@ function encodeBlock(block: ContentBlock): object | undefined {
 }
 
 function callerOf({ caller, toolset_name }: ProviderData[string] = {}): object {
-  return defined({ caller, toolset_name });
+  return omitUndefined({ caller, toolset_name });
 }
 
 function ownData(block: ContentBlock, key: "block" | "citations"): object | undefined {
@@ -317,7 +317,7 @@ function encodeText(block: TextBlock): object | undefined {
   const { text } = block;
   return text.trim() === ""
     ? undefined
-    : { type: "text", text, ...defined({ citations: ownData(block, "citations") }) };
+    : { type: "text", text, ...omitUndefined({ citations: ownData(block, "citations") }) };
 }
 
 function encodeThinking({ thinking, signature, redacted, provider_data }: ThinkingBlock): object | undefined {

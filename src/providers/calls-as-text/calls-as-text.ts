@@ -8,7 +8,7 @@ import {
   type ToolResultBlock,
   textOf,
 } from "../../core/message/message.ts";
-import { modelWith } from "../../core/model/answer.ts";
+import { withStream } from "../../core/model/answer.ts";
 import type { FinishPart, Model, ModelRequest, StreamPart, ToolSpec } from "../../core/model/model.ts";
 import { imagesOf } from "../wire.ts";
 
@@ -26,7 +26,7 @@ export function callsAsText(model: Model): Model {
     known.set(message, textMessage);
     return textMessage;
   };
-  return modelWith(model, async function* (request, options = {}) {
+  return withStream(model, async function* (request, options = {}) {
     const { tools = [] } = request;
     let reader = new AnswerReader(tools);
     for await (const part of model.stream(requestAsText(request, toTextMessage), options)) {

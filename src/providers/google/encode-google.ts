@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, misuse } from "../../core/base/errors.ts";
+import { invalidArgument, type Json, type JsonObject } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import {
@@ -13,8 +13,8 @@ import {
   type UserMessage,
 } from "../../core/message/message.ts";
 import type { Effort, ModelRequest, ToolSpec } from "../../core/model/model.ts";
-import { serialiseOnce } from "../serialise-once.ts";
-import { imagesOf, sentToolName, type WireRequest, type WireTarget, wireHeaders } from "../wire.ts";
+import { memoizeByObject } from "../serialise-once.ts";
+import { imagesOf, toWireToolName, type WireRequest, type WireTarget, wireHeaders } from "../wire.ts";
 import type { GooglePart, GoogleProviderData } from "./google-json.ts";
 
 /**
@@ -42,7 +42,7 @@ export function createGoogleEncoder(target: WireTarget): (request: ModelRequest)
     withIds: target.quirks?.["functionCallIds"] !== false,
   };
   const transcript = createContentsWriter(options);
-  const declaration = serialiseOnce(writeDeclaration);
+  const declaration = memoizeByObject(writeDeclaration);
   const url = urlFor(target);
   const headers = wireHeaders(target, { "x-goog-api-key": target.apiKey || undefined });
   return (request) => {
@@ -50,7 +50,7 @@ export function createGoogleEncoder(target: WireTarget): (request: ModelRequest)
     const options = request.providerOptions?.["google"] ?? {};
     const contents = withPreamble(transcript(messages), hasSystemInstruction ? "" : system);
     if (contents === "")
-      throw misuse("The request has no text, image or tool result to send. Add a message.");
+      throw invalidArgument("The request has no text, image or tool result to send. Add a message.");
     let body = `{"contents":[${startingWithUser(contents)}]`;
     if (hasSystemInstruction && system !== "")
       body += `,"systemInstruction":{"parts":[{"text":${JSON.stringify(system)}}]}`;
@@ -154,7 +154,7 @@ type CallNames = ReadonlyMap<string, string>;
 
 /** Messages as contents; adjacent ones of one role are merged. Each message is serialised once. */
 function createContentsWriter(options: ContentsForm): (messages: readonly Message[]) => string {
-  const answers = serialiseOnce(({ content }: AssistantMessage) => toJson(modelParts(content, options)));
+  const answers = memoizeByObject(({ content }: AssistantMessage) => toJson(modelParts(content, options)));
   // Results name their calls, which are in another message.
   const users = new WeakMap<UserMessage, { readonly names: string; readonly text: string }>();
   const userText = (message: UserMessage, calls: CallNames): string => {
@@ -172,7 +172,7 @@ function createContentsWriter(options: ContentsForm): (messages: readonly Messag
       const { role } = message;
       const parts = role === "user" ? userText(message, calls) : answers(message);
       if (role === "assistant")
-        for (const { id, name } of toolCallsOf(message)) calls.set(id, sentToolName(name));
+        for (const { id, name } of toolCallsOf(message)) calls.set(id, toWireToolName(name));
       if (parts === "") continue;
       const opened = `${role === "user" ? USER : MODEL}${parts}`;
       text += role === previousRole ? `,${parts}` : `${previousRole === undefined ? "" : "]},"}${opened}`;
@@ -255,7 +255,7 @@ function modelParts(
     const signed = thoughtSignature === undefined ? {} : { thoughtSignature };
     if (block.type === "tool_use") {
       const { id, name, input } = block;
-      const functionCall = { ...(withIds ? { id } : {}), name: sentToolName(name), args: input };
+      const functionCall = { ...(withIds ? { id } : {}), name: toWireToolName(name), args: input };
       parts.push({ functionCall, ...(isModern && block === firstCall ? SKIP_SIGNATURE : {}), ...signed });
     } else if (part !== undefined) parts.push(part);
     else if (block.type === "text") {

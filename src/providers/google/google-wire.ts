@@ -1,6 +1,6 @@
-import { misuse, NanoAgentError } from "../../core/base/errors.ts";
+import { invalidArgument, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
-import { defined, isRecord } from "../../core/base/json.ts";
+import { isRecord, omitUndefined } from "../../core/base/json.ts";
 import {
   type AssistantBlock,
   NO_USAGE,
@@ -11,9 +11,9 @@ import {
   usageParts,
 } from "../../core/message/message.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
-import { answerError, incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
+import { answerError, incompleteAnswer, parseErrorObject, reportedError } from "../provider-errors.ts";
 import { parseEvent } from "../server-events.ts";
-import { finishPart, type Wire, type WireDecoder, type WireTarget, wordOf } from "../wire.ts";
+import { finishPart, textOrEmpty, type Wire, type WireDecoder, type WireTarget } from "../wire.ts";
 import { createGoogleEncoder } from "./encode-google.ts";
 import type {
   GoogleCandidate,
@@ -76,7 +76,8 @@ export class GoogleDecoder implements WireDecoder {
   readonly event = (_event: string, data: string): void => {
     if (data === "[DONE]") return;
     const chunk: GoogleChunk = parseEvent(data);
-    if (isRecord(chunk.error)) throw reportedError(wordsOf({ error: chunk.error }), { target: this.#target });
+    if (isRecord(chunk.error))
+      throw reportedError(parseErrorObject({ error: chunk.error }), { target: this.#target });
     if (isRecord(chunk.usageMetadata)) this.#usage = chunk.usageMetadata;
     this.#model ??= chunk.modelVersion;
     this.#responseId ??= chunk.responseId;
@@ -100,7 +101,7 @@ export class GoogleDecoder implements WireDecoder {
     if (Array.isArray(parts)) for (const part of parts) if (isRecord(part)) this.#part(part);
     if (typeof candidate.finishReason === "string") this.#lastCandidate = candidate;
     const { groundingMetadata, citationMetadata, urlContextMetadata } = candidate;
-    const sources = defined({ groundingMetadata, citationMetadata, urlContextMetadata });
+    const sources = omitUndefined({ groundingMetadata, citationMetadata, urlContextMetadata });
     if (Object.keys(sources).length > 0) this.#citations = { ...this.#citations, ...sources };
   }
 
@@ -180,19 +181,23 @@ export class GoogleDecoder implements WireDecoder {
       });
     }
     if (raw === "MALFORMED_FUNCTION_CALL" || raw === "UNEXPECTED_TOOL_CALL") {
-      this.#block(malformedCall(this.#callId(undefined), wordOf(finishMessage)));
+      this.#block(malformedCall(this.#callId(undefined), textOrEmpty(finishMessage)));
       return { unified: "tool_use", raw };
     }
     const unified = UNIFIED.get(raw) ?? "other";
     if (this.#callIds.size > 0 && (unified === "other" || unified === "stop"))
       return { unified: "tool_use", raw };
-    return { unified, raw, ...defined({ detail: wordOf(finishMessage) || undefined }) };
+    return { unified, raw, ...omitUndefined({ detail: textOrEmpty(finishMessage) || undefined }) };
   }
 
   #blockedPrompt(): FinishReason {
     const { blockReason: raw, blockReasonMessage } = this.#promptFeedback ?? {};
     if (raw === undefined) throw incompleteAnswer(this.#target.provider, this.#target.modelId);
-    return { unified: "refusal", raw, ...defined({ detail: wordOf(blockReasonMessage) || undefined }) };
+    return {
+      unified: "refusal",
+      raw,
+      ...omitUndefined({ detail: textOrEmpty(blockReasonMessage) || undefined }),
+    };
   }
 }
 
@@ -220,7 +225,7 @@ const PLAIN_FIELDS: ReadonlySet<string> = new Set(["text", "thought", "thoughtSi
 type Sources = Pick<GoogleCandidate, "groundingMetadata" | "citationMetadata" | "urlContextMetadata">;
 
 function streamedArgumentsError(): NanoAgentError {
-  return misuse(
+  return invalidArgument(
     "The arguments of a call came in pieces. Take streamFunctionCallArguments out of the provider options.",
   );
 }

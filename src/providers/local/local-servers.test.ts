@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FakeClock } from "../../testing/fake-clock.ts";
-import { readFacts } from "../model-choice.ts";
-import { findLocalServers, firstLocalModel, localModelFacts, onlyModelOf } from "./local-servers.ts";
+import { readServerFacts } from "../model-choice.ts";
+import { findLocalServers, firstLocalModel, localModelFacts, requireOnlyModel } from "./local-servers.ts";
 
 const json = (body: unknown, status = 200): Response => Response.json(body, { status });
 const LOADING = { error: { code: 503, message: "Loading model", type: "unavailable_error" } };
@@ -66,7 +66,7 @@ test("a server that loads its model is found, and not waited for, where nobody c
   const options = { environment: {}, config: {}, fetch };
   expect(await firstLocalModel(options)).toEqual(found);
   expect(await firstLocalModel({ ...options, baseUrl: "http://127.0.0.1:8000/v1" })).toBeUndefined();
-  expect(await readFacts("llamacpp/a", options)).toEqual({});
+  expect(await readServerFacts("llamacpp/a", options)).toEqual({});
   expect(asked.filter((url) => url === "http://127.0.0.1:8080/v1/models")).toHaveLength(3);
 });
 
@@ -84,7 +84,7 @@ test.each([
   const options = { environment: {}, config: {}, fetch, waits: true };
   expect(await findLocalServers(options)).toEqual([]);
   expect(await firstLocalModel(options)).toBeUndefined();
-  expect(await readFacts("llamacpp/a", options)).toEqual({});
+  expect(await readServerFacts("llamacpp/a", options)).toEqual({});
 });
 
 test("without any server there is no model", async () => {
@@ -113,12 +113,12 @@ test.each([
     "llamacpp at http://127.0.0.1:8080/v1 has 2 models (a, b). Name one: llamacpp/ID.",
   ],
 ])("a server without exactly one model does not say which is meant", async ({ fetch }, message) => {
-  await expect(onlyModelOf("llamacpp", { environment: {}, config: {}, fetch })).rejects.toThrow(message);
+  await expect(requireOnlyModel("llamacpp", { environment: {}, config: {}, fetch })).rejects.toThrow(message);
 });
 
 test("the only model of a server needs no name", async () => {
   const { fetch } = machine({ "http://127.0.0.1:8080/v1/models": list("a") });
-  expect(await onlyModelOf("llamacpp", { environment: {}, config: {}, fetch })).toBe("llamacpp/a");
+  expect(await requireOnlyModel("llamacpp", { environment: {}, config: {}, fetch })).toBe("llamacpp/a");
 });
 
 test("facts are asked for of local presets, and of one's own providers on this machine; of nobody else", async () => {
@@ -144,9 +144,10 @@ test("facts are asked for of local presets, and of one's own providers on this m
   const options = { environment, config: { providers }, fetch };
   const here = ["vllm/a", "custom/a", "mine/a", "own/a"];
   for (const name of here)
-    expect([name, await readFacts(name, options)]).toEqual([name, { contextWindow: 8_192 }]);
+    expect([name, await readServerFacts(name, options)]).toEqual([name, { contextWindow: 8_192 }]);
   // A provider with a key may be a gateway, or a double in a test, that counts its requests.
   const elsewhere = ["far/a", "openai/a", "anthropic/a", "gemini/a", "deepseek/a", "unknown/a", "a"];
-  for (const name of elsewhere) expect([name, await readFacts(name, options)]).toEqual([name, undefined]);
+  for (const name of elsewhere)
+    expect([name, await readServerFacts(name, options)]).toEqual([name, undefined]);
   expect(asked.some((url) => url.includes(".test"))).toBe(false);
 });

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../../core/base/async.ts";
-import { misuse } from "../../core/base/errors.ts";
-import { defined, type Fields, isRecord } from "../../core/base/json.ts";
+import { invalidArgument } from "../../core/base/errors.ts";
+import { type Fields, isRecord, omitUndefined } from "../../core/base/json.ts";
 import type { ModelInfo } from "../../core/model/model.ts";
 import { variable } from "../../system/env.ts";
 import {
@@ -14,7 +14,7 @@ import {
   standardVariables,
 } from "../catalog.ts";
 import { parseModelName } from "../model-info.ts";
-import { providerWords, saysLoading } from "../provider-errors.ts";
+import { isModelLoading, parseErrorBody } from "../provider-errors.ts";
 
 export type LocalProvider = "ollama" | "lmstudio" | "llamacpp" | "vllm";
 
@@ -65,7 +65,7 @@ const MAX_LOADING_MS = 1_800_000;
 /** The local servers that answer: at the configured address, the one in their variable, or their port. */
 export function findLocalServers(options: LocalServerOptions): Promise<readonly LocalServer[]> {
   const baseUrls = Object.fromEntries(PROVIDERS.map((name) => [name, providerAddress(name, options)]));
-  return probeLocalServers({ baseUrls, timeoutMs: ANSWER_MS, ...defined({ fetch: options.fetch }) });
+  return probeLocalServers({ baseUrls, timeoutMs: ANSWER_MS, ...omitUndefined({ fetch: options.fetch }) });
 }
 
 /**
@@ -89,15 +89,15 @@ export async function firstLocalModel(
 }
 
 /** The only model of a local server. Throws `invalid_argument` if it has several, or does not answer. */
-export async function onlyModelOf(provider: string, options: LocalServerOptions): Promise<string> {
+export async function requireOnlyModel(provider: string, options: LocalServerOptions): Promise<string> {
   const server = (await findLocalServers(options)).find((each) => each.provider === provider);
   const { models = [], baseUrl = "", isLoading = false } = server ?? {};
   if (models.length === 1) return `${provider}/${models[0] ?? ""}`;
   if (server === undefined) {
     const [name = "its base URL"] = findPreset(provider).baseUrlVariables;
-    throw misuse(`No ${provider} server answers. Start it, or set ${name} to its address.`);
+    throw invalidArgument(`No ${provider} server answers. Start it, or set ${name} to its address.`);
   }
-  throw misuse(
+  throw invalidArgument(
     models.length === 0
       ? `${provider} at ${baseUrl} has no model${isLoading ? " yet: it is loading" : ""}. Try again when it has.`
       : `${provider} at ${baseUrl} has ${models.length} models (${models.join(", ")}). Name one: ${provider}/ID.`,
@@ -165,7 +165,7 @@ function serverRoot(baseUrl: string): string {
 }
 
 /** Fetches a document, with POST if there is a body. Undefined if there is none, or {@link LOADING}. */
-export type AskServer = (path: string, body?: unknown) => Promise<unknown>;
+export type QueryServer = (path: string, body?: unknown) => Promise<unknown>;
 
 /** Returned instead of a document if the server says that it is loading its model. */
 export const LOADING: unique symbol = Symbol("loading");
@@ -179,18 +179,18 @@ function askServer(
   timeoutMs: number,
   fetch: ServerFetch = globalThis.fetch,
   apiKey?: string,
-): AskServer {
+): QueryServer {
   const root = serverRoot(baseUrl);
   const signal = AbortSignal.timeout(timeoutMs);
   const authorization = apiKey === undefined ? undefined : `Bearer ${apiKey}`;
-  const headers = { "content-type": "application/json", ...defined({ authorization }) };
+  const headers = { "content-type": "application/json", ...omitUndefined({ authorization }) };
   return async (path, body) => {
     try {
       const sent = body === undefined ? { method: "GET" } : { method: "POST", body: JSON.stringify(body) };
       const answer = await fetch(`${root}${path}`, { ...sent, headers, signal });
       if (answer.ok) return await answer.json();
       // A proxy in front of a stopped server also answers 503.
-      if (answer.status === 503 && saysLoading(providerWords(await answer.text()), 503)) return LOADING;
+      if (answer.status === 503 && isModelLoading(parseErrorBody(await answer.text()), 503)) return LOADING;
       await answer.body?.cancel();
       return undefined;
     } catch {
@@ -202,7 +202,7 @@ function askServer(
 /** Model ids of a server, loaded ones first; `undefined` if it is not that server. */
 async function modelsOf(
   provider: LocalProvider,
-  ask: AskServer,
+  ask: QueryServer,
 ): Promise<readonly string[] | typeof LOADING | undefined> {
   const ownPath = { ollama: "/api/tags", lmstudio: "/api/v0/models", llamacpp: undefined, vllm: undefined }[
     provider
@@ -259,7 +259,7 @@ function rowsIn(answer: unknown, list: string): readonly Fields[] {
 export async function readModelFacts(
   provider: string,
   id: string,
-  ask: AskServer,
+  ask: QueryServer,
 ): Promise<ModelInfo | typeof LOADING> {
   if (provider === "ollama") return ollamaFacts(id, ask);
   const paths = ["/v1/models", provider === "lmstudio" ? "/api/v0/models" : "/props"];
@@ -273,7 +273,7 @@ export async function readModelFacts(
   return mergeFacts([...matching, ...props].map(factsOf));
 }
 
-async function ollamaFacts(id: string, ask: AskServer): Promise<ModelInfo> {
+async function ollamaFacts(id: string, ask: QueryServer): Promise<ModelInfo> {
   const [shown, running] = await Promise.all([ask("/api/show", { model: id }), ask("/api/ps")]);
   const loaded = rowsIn(running, "models").filter(({ name, model }) => name === id || model === id);
   const { parameters, capabilities: list } = fieldsOf(shown);
@@ -290,7 +290,7 @@ function mergeFacts(infos: readonly ModelInfo[]): ModelInfo {
 }
 
 function factsOf(row: Fields): ModelInfo {
-  return defined({ contextWindow: windowOf(row), images: imagesOf(row), tools: toolsOf(row) });
+  return omitUndefined({ contextWindow: windowOf(row), images: imagesOf(row), tools: toolsOf(row) });
 }
 
 /** llama-server; vLLM and SGLang; LM Studio and Ollama as loaded; gateways. */

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type AskServer, LOADING, readModelFacts } from "./local-servers.ts";
+import { LOADING, type QueryServer, readModelFacts } from "./local-servers.ts";
 
 /** A server that has these documents; for a function, what it gives for the body of a POST. */
-function serving(documents: { readonly [path: string]: unknown }): AskServer {
+function serving(documents: { readonly [path: string]: unknown }): QueryServer {
   return async (path, body) => {
     const found = documents[path];
     return typeof found === "function" ? found(body) : found;
@@ -123,7 +123,7 @@ test("whatever a server answers, there are facts of the right kind or none", asy
   const provider = fc.constantFrom("llamacpp", "ollama", "lmstudio", "vllm");
   await fc.assert(
     fc.asyncProperty(json, json, provider, async (list, more, name) => {
-      const ask: AskServer = async (path) => (path === "/v1/models" || path === "/api/show" ? list : more);
+      const ask: QueryServer = async (path) => (path === "/v1/models" || path === "/api/show" ? list : more);
       const facts = await readModelFacts(name, "m", ask);
       if (facts === LOADING) return;
       const { contextWindow = 1, images = true, tools = true } = facts;

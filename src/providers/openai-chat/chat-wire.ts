@@ -2,16 +2,16 @@ import type { Json } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import { NO_USAGE, tokenCount, type Usage, usageParts } from "../../core/message/message.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
-import { answerError, incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
+import { answerError, incompleteAnswer, parseErrorObject, reportedError } from "../provider-errors.ts";
 import { createDeltaTemplate, type DeltaTemplate, parseEvent } from "../server-events.ts";
 import {
   finishPart,
   learnField,
-  refusalWords,
+  refusalText,
+  textOrEmpty,
   type Wire,
   type WireDecoder,
   type WireTarget,
-  wordOf,
 } from "../wire.ts";
 import type {
   ChatChoice,
@@ -23,7 +23,7 @@ import type {
 } from "./chat-json.ts";
 import { createChatEncoder } from "./encode-chat.ts";
 import { quirksOf } from "./quirks.ts";
-import { ReasoningCollector, type TextParts, ThinkTag } from "./reasoning.ts";
+import { ReasoningCollector, type TextParts, ThinkTagParser } from "./reasoning.ts";
 import { ToolCallCollector } from "./tool-calls.ts";
 
 /** OpenAI Chat Completions, as spoken by OpenAI and many compatible vendors and local servers. */
@@ -37,7 +37,7 @@ export const openAiChat: Wire = {
       ? [JSON.stringify(document)]
       : undefined,
   learn: (error, target) => {
-    const words = refusalWords(error);
+    const words = refusalText(error);
     const { system_role, cache_marks, max_tokens_field } = quirksOf(target);
     if (REASONING_REQUIRED.test(words))
       return { reasoning_replay: "reasoning_content", require_reasoning: true };
@@ -88,7 +88,7 @@ class ChatDecoder implements WireDecoder {
   readonly #reasoning = new ReasoningCollector();
   readonly #calls: ToolCallCollector;
   /** Undefined once the text can no longer begin with reasoning. */
-  #tag: ThinkTag | undefined = new ThinkTag();
+  #tag: ThinkTagParser | undefined = new ThinkTagParser();
   #blocks = 0;
   #textIndex = -1;
   #thinkingIndex = -1;
@@ -128,7 +128,7 @@ class ChatDecoder implements WireDecoder {
     const reason = finishReason(raw, this.#calls.count > 0, this.#isRefused);
     if (reason.unified === "error")
       throw reportedError({ message: "the answer broke off", code: raw }, { target: this.#target });
-    if (this.#reasoning.seen) {
+    if (this.#reasoning.hasReasoning) {
       this.#emit({ type: "block", index: this.#thinkingPosition(), block: this.#reasoning.block() });
     }
     this.#calls.finish(reason.unified !== "stop" && reason.unified !== "tool_use");
@@ -142,7 +142,7 @@ class ChatDecoder implements WireDecoder {
   };
 
   #chunk(chunk: ChatChunk, name: string, data: string): void {
-    if (isFailure(chunk, name)) throw reportedError(wordsOf({ ...chunk }), { target: this.#target });
+    if (isFailure(chunk, name)) throw reportedError(parseErrorObject({ ...chunk }), { target: this.#target });
     const choice = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
     this.#model ??= nonEmpty(chunk.model);
     this.#responseId ??= nonEmpty(chunk.id);
@@ -158,8 +158,8 @@ class ChatDecoder implements WireDecoder {
   }
 
   #delta(delta: ChatDelta): void {
-    const thought = this.#reasoning.take(delta);
-    if (this.#reasoning.seen) this.#thinkingPosition();
+    const thought = this.#reasoning.addDelta(delta);
+    if (this.#reasoning.hasReasoning) this.#thinkingPosition();
     this.#thinking(thought);
     const { content, refusal, annotations } = delta;
     if (Array.isArray(annotations)) this.#annotations.push(...(annotations as readonly Json[]));
@@ -171,27 +171,27 @@ class ChatDecoder implements WireDecoder {
       this.#text(refusal);
     }
     const fragments = fragmentsOf(delta);
-    if (fragments.length > 0) this.#calls.take(fragments);
+    if (fragments.length > 0) this.#calls.addFragments(fragments);
   }
 
   #part(part: ChatContentPart): void {
     if (typeof part.text === "string") this.#text(part.text);
     if (typeof part.thinking === "string") this.#addThought(part.thinking);
-    else for (const piece of part.thinking ?? []) this.#addThought(wordOf(piece.text));
+    else for (const piece of part.thinking ?? []) this.#addThought(textOrEmpty(piece.text));
   }
 
   #addThought(text: string): void {
-    this.#reasoning.add(text);
+    this.#reasoning.addText(text);
     this.#thinking(text);
   }
 
   #text(text: string): void {
-    if (this.#tag !== undefined) this.#taggedText(this.#tag, this.#tag.take(text));
+    if (this.#tag !== undefined) this.#taggedText(this.#tag, this.#tag.push(text));
     else this.#plainText(text);
   }
 
-  #taggedText(tag: ThinkTag, { thought, text }: TextParts): void {
-    if (tag.isOver) this.#tag = undefined;
+  #taggedText(tag: ThinkTagParser, { reasoning: thought, text }: TextParts): void {
+    if (tag.isDone) this.#tag = undefined;
     if (thought !== "") this.#addThought(thought);
     this.#plainText(text);
   }
@@ -229,8 +229,8 @@ class ChatDecoder implements WireDecoder {
   /** A body that just stops is not an answer: only the provider can say that it ended. */
   #requireComplete(): void {
     if (this.#finish !== undefined) return;
-    const hasContent = this.#textIndex !== -1 || this.#reasoning.seen || this.#calls.count > 0;
-    if (this.#isDone && hasContent && this.#calls.whole) return;
+    const hasContent = this.#textIndex !== -1 || this.#reasoning.hasReasoning || this.#calls.count > 0;
+    if (this.#isDone && hasContent && this.#calls.areComplete) return;
     throw incompleteAnswer(this.#target.provider, this.#target.modelId);
   }
 }

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import { plainObjectSchema } from "../../core/base/plain-object-schema.ts";
 import {
   type AssistantBlock,
@@ -15,8 +15,8 @@ import {
 } from "../../core/message/message.ts";
 import { EFFORTS, type Effort, type ModelRequest, type ToolSpec } from "../../core/model/model.ts";
 import { imageUrl, openAiBody, openAiEndpoint, toolCallId, toolSettings } from "../openai-request.ts";
-import { serialiseOnce, wellFormedJson } from "../serialise-once.ts";
-import { imagesOf, sentToolName, type WireRequest, type WireTarget } from "../wire.ts";
+import { memoizeByObject, wellFormedJson } from "../serialise-once.ts";
+import { imagesOf, toWireToolName, type WireRequest, type WireTarget } from "../wire.ts";
 import { type ChatQuirks, quirksOf } from "./quirks.ts";
 
 type Fields = Record<string, unknown>;
@@ -29,7 +29,7 @@ export function createChatEncoder(target: WireTarget): (request: ModelRequest) =
   const quirks = quirksOf(target);
   const endpoint = openAiEndpoint(target, "/chat/completions");
   const transcript = createTranscriptWriter(quirks);
-  const tool = serialiseOnce(writeTool);
+  const tool = memoizeByObject(writeTool);
   return (request) => {
     const system = request.system ? [writeSystem(request.system, quirks)] : [];
     const head = `,"messages":[${[...system, ...transcript(request.messages)].join(",")}]`;
@@ -51,7 +51,7 @@ const MAX_CACHE_MARKS = 2;
  * several user messages: their other content is held back until the next answer, or the end.
  */
 function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message[]) => readonly string[] {
-  const written = serialiseOnce((message: Message) => writeMessage(message, quirks));
+  const written = memoizeByObject((message: Message) => writeMessage(message, quirks));
   const most = quirks.cache_marks === "none" ? 0 : MAX_CACHE_MARKS;
   return (messages) => {
     const users = most === 0 ? [] : messages.filter(({ role }) => role === "user");
@@ -79,7 +79,7 @@ function settingsOf(request: ModelRequest, quirks: ChatQuirks, hasTools: boolean
   const { maxOutputTokens, temperature, topP, stopSequences = [], effort, sessionId } = request;
   const asksForParallelCalls = quirks.ask_for_parallel_calls && request.parallelToolCalls !== false;
   const named = (name: string): object => ({ type: "function", function: { name } });
-  return defined({
+  return omitUndefined({
     stream: true,
     stream_options: quirks.stream_usage ? { include_usage: true } : undefined,
     ...(hasTools ? toolSettings(request, named) : {}),
@@ -161,8 +161,8 @@ function wireCall(call: ToolUseBlock, quirks: ChatQuirks): Fields {
     id: wireId(call.id, quirks),
     type: "function",
     // Several servers parse arguments again: only the error result reports broken ones.
-    function: { name: sentToolName(call.name), arguments: wellFormedJson(JSON.stringify(call.input)) },
-    ...defined({ extra_content: extra }),
+    function: { name: toWireToolName(call.name), arguments: wellFormedJson(JSON.stringify(call.input)) },
+    ...omitUndefined({ extra_content: extra }),
   };
 }
 

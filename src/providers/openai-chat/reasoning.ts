@@ -1,5 +1,5 @@
 import type { Json } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import type { ThinkingBlock } from "../../core/message/message.ts";
 import type { ChatDelta, ReasoningDetail, ReasoningField } from "./chat-json.ts";
 
@@ -9,12 +9,12 @@ export class ReasoningCollector {
   readonly #details: Record<string, Json | undefined>[] = [];
 
   /** True if the answer has any reasoning, visible or not. */
-  get seen(): boolean {
+  get hasReasoning(): boolean {
     return this.#text !== "" || this.#details.length > 0;
   }
 
   /** Takes a delta's reasoning and returns its readable text, which may be empty. */
-  take(delta: ChatDelta): string {
+  addDelta(delta: ChatDelta): string {
     const plain = this.#plainText(delta);
     let detailed = "";
     for (const detail of delta.reasoning_details ?? []) detailed += this.#addDetail(detail);
@@ -25,7 +25,7 @@ export class ReasoningCollector {
   }
 
   /** Takes reasoning text from elsewhere: parts of the content. */
-  add(text: string): void {
+  addText(text: string): void {
     this.#text += text;
   }
 
@@ -36,7 +36,7 @@ export class ReasoningCollector {
       thinking: this.#text,
       provider_data: {
         openai_chat: {
-          ...defined({ field: this.#field }),
+          ...omitUndefined({ field: this.#field }),
           ...(this.#details.length === 0 ? {} : { details: this.#details }),
         },
       },
@@ -92,45 +92,45 @@ const OPEN = "<think>";
 const CLOSE = "</think>";
 
 export interface TextParts {
-  readonly thought: string;
+  readonly reasoning: string;
   readonly text: string;
 }
 
 /**
  * Separates tagged reasoning from the text of an answer that begins with it, as passed on by servers without
- * a reasoning parser. After {@link ThinkTag.isOver} the rest is text.
+ * a reasoning parser. After {@link ThinkTagParser.isDone} the rest is text.
  */
-export class ThinkTag {
+export class ThinkTagParser {
   #state: "before" | "inside" | "behind" | "over" = "before";
   /** Characters that may be part of a tag, or whitespace around one. */
   #buffer = "";
   #hasReasoning = false;
 
-  get isOver(): boolean {
+  get isDone(): boolean {
     return this.#state === "over";
   }
 
-  take(piece: string): TextParts {
+  push(piece: string): TextParts {
     this.#buffer += piece;
     const before = this.#state === "before" ? this.#readStart() : undefined;
     if (before !== undefined) return before;
     const thought = this.#state === "inside" ? this.#inside() : "";
-    return { thought, text: this.#state === "behind" ? this.#after() : "" };
+    return { reasoning: thought, text: this.#state === "behind" ? this.#after() : "" };
   }
 
   /** The rest of an answer that ended here. */
   end(): TextParts {
     const rest = this.#buffer;
     this.#buffer = "";
-    if (this.#state === "inside") return { thought: this.#trimFirst(rest.trimEnd()), text: "" };
-    return { thought: "", text: this.#state === "before" ? rest : "" };
+    if (this.#state === "inside") return { reasoning: this.#trimFirst(rest.trimEnd()), text: "" };
+    return { reasoning: "", text: this.#state === "before" ? rest : "" };
   }
 
   #readStart(): TextParts | undefined {
     const begun = this.#buffer.trimStart();
-    if (begun.length < OPEN.length && OPEN.startsWith(begun)) return { thought: "", text: "" };
+    if (begun.length < OPEN.length && OPEN.startsWith(begun)) return { reasoning: "", text: "" };
     this.#state = begun.startsWith(OPEN) ? "inside" : "over";
-    if (this.#state === "over") return { thought: "", text: this.#release() };
+    if (this.#state === "over") return { reasoning: "", text: this.#release() };
     this.#buffer = begun.slice(OPEN.length);
     return undefined;
   }

@@ -28,13 +28,13 @@ export class ToolCallCollector {
   }
 
   /** True if the arguments of every call can be parsed. */
-  get whole(): boolean {
+  get areComplete(): boolean {
     return this.#calls.every(
       (call) => call.name === "" || parseToolInput(call.json).invalid_input === undefined,
     );
   }
 
-  take(fragments: readonly ToolCallFragment[]): void {
+  addFragments(fragments: readonly ToolCallFragment[]): void {
     const taken = new Set<Call>();
     for (const each of fragments) {
       const fragment = asFunction(each);

@@ -1,4 +1,4 @@
-import { defined, isRecord } from "../../core/base/json.ts";
+import { isRecord, omitUndefined } from "../../core/base/json.ts";
 import { plainObjectSchema } from "../../core/base/plain-object-schema.ts";
 import type {
   AssistantBlock,
@@ -12,8 +12,8 @@ import type {
 } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { imageUrl, openAiBody, openAiEndpoint, toolCallId, toolSettings } from "../openai-request.ts";
-import { serialiseOnce, wellFormedJson } from "../serialise-once.ts";
-import { sentToolName, type WireRequest, type WireTarget } from "../wire.ts";
+import { memoizeByObject, wellFormedJson } from "../serialise-once.ts";
+import { toWireToolName, type WireRequest, type WireTarget } from "../wire.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -25,8 +25,8 @@ type Fields = Record<string, unknown>;
  */
 export function createResponsesEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
   const endpoint = openAiEndpoint(target, "/responses");
-  const item = serialiseOnce(writeItems);
-  const tool = serialiseOnce(writeTool);
+  const item = memoizeByObject(writeItems);
+  const tool = memoizeByObject(writeTool);
   return (request) => {
     const { system = "", messages } = request;
     const instructions = system === "" ? "" : `,"instructions":${JSON.stringify(system)}`;
@@ -48,7 +48,7 @@ function settingsOf(request: ModelRequest, target: WireTarget, hasTools: boolean
   const canReason = canReasonWith(target.modelId);
   const isEncrypted = canReason && target.quirks?.["encrypted_reasoning"] !== false;
   const reasoning = effort === "none" ? { effort } : { effort, summary: "auto" };
-  return defined({
+  return omitUndefined({
     stream: true,
     store: false,
     include: isEncrypted ? ["reasoning.encrypted_content"] : undefined,
@@ -101,9 +101,9 @@ function answerItem(block: Exclude<AssistantBlock, ThinkingBlock>): Fields | und
     return {
       type: "function_call",
       call_id: callId(block.id),
-      name: sentToolName(name),
+      name: toWireToolName(name),
       arguments: wellFormedJson(JSON.stringify(input)),
-      ...defined({ namespace, caller }),
+      ...omitUndefined({ namespace, caller }),
     };
   }
   const { item, phase, annotations } = block.provider_data?.["openai_responses"] ?? {};
@@ -112,8 +112,8 @@ function answerItem(block: Exclude<AssistantBlock, ThinkingBlock>): Fields | und
   return {
     type: "message",
     role: "assistant",
-    content: [{ type: "output_text", text: block.text, ...defined({ annotations }) }],
-    ...defined({ phase }),
+    content: [{ type: "output_text", text: block.text, ...omitUndefined({ annotations }) }],
+    ...omitUndefined({ phase }),
   };
 }
 

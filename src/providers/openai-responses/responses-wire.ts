@@ -1,6 +1,6 @@
 import type { Json, JsonObject, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
-import { defined, isRecord, parseToolInput } from "../../core/base/json.ts";
+import { isRecord, omitUndefined, parseToolInput } from "../../core/base/json.ts";
 import {
   NO_USAGE,
   type ProviderData,
@@ -9,16 +9,16 @@ import {
   usageParts,
 } from "../../core/message/message.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
-import { answerError, incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
+import { answerError, incompleteAnswer, parseErrorObject, reportedError } from "../provider-errors.ts";
 import { createDeltaTemplate, type DeltaTemplate, parseEvent } from "../server-events.ts";
 import {
   finishPart,
   learnField,
-  refusalWords,
+  refusalText,
+  textOrEmpty,
   type Wire,
   type WireDecoder,
   type WireTarget,
-  wordOf,
 } from "../wire.ts";
 import { createResponsesEncoder } from "./encode-responses.ts";
 
@@ -35,7 +35,7 @@ export const openAiResponses: Wire = {
   },
   learn: (error, target) => {
     const plain = { encrypted_reasoning: false };
-    return learnField(refusalWords(error), target, FIELDS, { include: plain, encrypted_content: plain });
+    return learnField(refusalText(error), target, FIELDS, { include: plain, encrypted_content: plain });
   },
 };
 
@@ -152,7 +152,7 @@ class ResponsesDecoder implements WireDecoder {
   #onState(type: string, event: ResponsesEvent): void {
     const { response } = event;
     if (type === "error" || (type === "" && "error" in event)) {
-      throw reportedError(wordsOf({ ...event }), { target: this.#target });
+      throw reportedError(parseErrorObject({ ...event }), { target: this.#target });
     }
     if (typeof response !== "object" || response === null) return;
     this.#answer = { ...this.#answer, ...response };
@@ -167,7 +167,7 @@ class ResponsesDecoder implements WireDecoder {
   #failure(answer: ResponsesAnswer, status: string): NanoAgentError {
     const code = answer.error?.code ?? undefined;
     const message = answer.error?.message ?? answer.incomplete_details?.reason ?? `the response is ${status}`;
-    return reportedError({ message, ...defined({ code }) }, { target: this.#target });
+    return reportedError({ message, ...omitUndefined({ code }) }, { target: this.#target });
   }
 
   /** Finds an item by id and position. Servers omit, change or repeat either: then it is the newest. */
@@ -205,7 +205,7 @@ class ResponsesDecoder implements WireDecoder {
 
   #finishReason(items: readonly OutputItem[]): FinishReason {
     if (this.#final === "incomplete") {
-      const raw = wordOf(this.#answer.incomplete_details?.reason) || "incomplete";
+      const raw = textOrEmpty(this.#answer.incomplete_details?.reason) || "incomplete";
       return { unified: INCOMPLETE.get(raw) ?? "other", raw };
     }
     const hasCalls = items.some((item) => isCall(item.type));
@@ -285,7 +285,7 @@ class OutputItem {
 
   constructor(index: number, item: ResponsesItem, emit: (part: StreamPart) => void) {
     this.index = index;
-    this.id = wordOf(item.id);
+    this.id = textOrEmpty(item.id);
     this.type = item.type ?? "";
     this.#emit = emit;
     this.#identify(item);
@@ -358,7 +358,7 @@ class OutputItem {
     const input = parseToolInput(this.#json, { truncated });
     const { namespace, caller } = this.#closedItem ?? {};
     // Identify a tool that was found by a search, or called by a program.
-    const data = defined({
+    const data = omitUndefined({
       namespace: namespace ?? undefined,
       caller: caller?.type === "program" ? caller : undefined,
     });
@@ -368,8 +368,8 @@ class OutputItem {
 
   #identify(item: ResponsesItem): void {
     if (!isCall(this.type)) return;
-    if (this.#name === "") this.#name = wordOf(item.name);
-    if (this.#callId === "") this.#callId = wordOf(item.call_id);
+    if (this.#name === "") this.#name = textOrEmpty(item.name);
+    if (this.#callId === "") this.#callId = textOrEmpty(item.call_id);
     if (this.#name !== "" && this.#callId !== "") this.#announce();
   }
 
@@ -386,7 +386,7 @@ class OutputItem {
     const text = joinText(item.content, "");
     if (text.startsWith(this.#text)) this.add(this.#part, text.slice(this.#text.length));
     const annotations = (item.content ?? []).flatMap((part) => part.annotations ?? []);
-    const data: JsonObject = defined({
+    const data: JsonObject = omitUndefined({
       phase: item.phase ?? undefined,
       annotations: annotations.length === 0 ? undefined : annotations,
     });

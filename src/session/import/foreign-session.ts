@@ -40,7 +40,7 @@ export type ForeignItem =
 export type ForeignAnswer = Extract<ForeignItem, { readonly type: "assistant" }>;
 
 /** An answer that owns its list, so that further blocks can be added. */
-export type GrowingAnswer = ForeignAnswer & { readonly content: AssistantBlock[] };
+export type MutableAnswer = ForeignAnswer & { readonly content: AssistantBlock[] };
 
 export interface ForeignSession {
   readonly program: ForeignProgram;
@@ -187,10 +187,10 @@ export function resultItem(
   return { type: "result", time, result: { type: "tool_result", ...answers, ...failed } };
 }
 
-export type Finishes = { readonly [word: string]: ForeignAnswer["finish"] };
+export type FinishWords = { readonly [word: string]: ForeignAnswer["finish"] };
 
 /** The reason an answer ended; `stop` for an unknown word. */
-export function finishOf(word: unknown, finishes: Finishes): ForeignAnswer["finish"] {
+export function finishOf(word: unknown, finishes: FinishWords): ForeignAnswer["finish"] {
   return ownValue(finishes, word) ?? "stop";
 }
 

@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import type { NewEntry } from "../../core/agent/entries.ts";
-import { misuse } from "../../core/base/errors.ts";
+import { invalidArgument } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
 import {
   type AssistantBlock,
@@ -21,8 +21,8 @@ import {
   type ForeignProgram,
   type ForeignRecord,
   type ForeignSession,
-  type GrowingAnswer,
   KindCount,
+  type MutableAnswer,
   type ParseForeign,
   readForeignLines,
 } from "./foreign-session.ts";
@@ -76,7 +76,7 @@ export async function importSession(
   const session = parseForeign(file, records);
   const before = options.again === false ? previousImport(store, session, options.cwd) : undefined;
   if (before !== undefined)
-    throw misuse(
+    throw invalidArgument(
       `${file} was imported already, as the session ${before}. Go on with it with --resume ${before}, or import it once more with --again.`,
     );
   const sessionId = options.sessionId ?? newUuid();
@@ -85,7 +85,7 @@ export async function importSession(
     entries.filter(({ entry }) => fits(entry)).length;
   const answers = count(({ type }) => type === "assistant_message");
   const inputs = count(({ type }) => type === "user_message");
-  if (answers + inputs === 0) throw misuse(`${file} holds no message that could be imported.`);
+  if (answers + inputs === 0) throw invalidArgument(`${file} holds no message that could be imported.`);
   const path = await writeSession(store, session, sessionId, entries, options.cwd);
   return {
     file,
@@ -118,12 +118,12 @@ function previousImport(store: SessionStore, session: ForeignSession, cwd: strin
 /** Parses the records of a file from one of the programs. Throws `invalid_argument` for any other. */
 export function parseForeign(file: string, records: readonly ForeignRecord[]): ForeignSession {
   if (records.some(({ fields }) => fields["v"] === 1 && typeof fields["sum"] === "string"))
-    throw misuse(
+    throw invalidArgument(
       `${file} is a session of nano-agent already. Go on with it with --resume, or put it beside the others.`,
     );
   const program = foreignProgram(records);
   if (program === undefined)
-    throw misuse(
+    throw invalidArgument(
       `${file} is not a session file of Claude Code, Codex or pi. Name one of their .jsonl files.`,
     );
   const counts = { leftOut: new KindCount(), unknown: new KindCount() };
@@ -185,7 +185,7 @@ async function writeSession(
     now: () => clock.time,
     importedFrom: {
       program: session.program,
-      ...defined({ sessionId: foreignId(session), cwd: session.cwd?.slice(0, 4_000) }),
+      ...omitUndefined({ sessionId: foreignId(session), cwd: session.cwd?.slice(0, 4_000) }),
     },
   });
   try {
@@ -244,7 +244,7 @@ export function foreignEntries(
 
 function joinAnswers(items: readonly ForeignItem[]): readonly ForeignItem[] {
   const list: ForeignItem[] = [];
-  let last: GrowingAnswer | undefined;
+  let last: MutableAnswer | undefined;
   for (const item of items) {
     const before = last;
     if (item.type !== "assistant") last = undefined;
@@ -260,7 +260,7 @@ function joinAnswers(items: readonly ForeignItem[]): readonly ForeignItem[] {
 }
 
 /** Appends to the first's list: copying it each time would take quadratic time. */
-function mergeAnswers(first: GrowingAnswer, second: ForeignAnswer): GrowingAnswer {
+function mergeAnswers(first: MutableAnswer, second: ForeignAnswer): MutableAnswer {
   for (const block of second.content) first.content.push(block);
   const usage =
     first.usage === undefined && second.usage === undefined
@@ -341,7 +341,7 @@ class EntryWriter {
         finishReason: { unified: unifiedFinish(finish, content), raw: finish },
         usage,
         durationMs: 0,
-        ...defined({ costUsd }),
+        ...omitUndefined({ costUsd }),
         ...(isCut ? { interrupted: true } : {}),
       },
       time,

@@ -1,16 +1,16 @@
-import { defined, type Fields, fieldsOf } from "../../core/base/json.ts";
+import { type Fields, fieldsOf, omitUndefined } from "../../core/base/json.ts";
 import type { AssistantBlock, Usage, UserBlock } from "../../core/message/message.ts";
 import {
   type Counts,
   callBlock,
   contentBlocks,
-  type Finishes,
+  type FinishWords,
   type ForeignItem,
   type ForeignRecord,
   finishOf,
-  type GrowingAnswer,
   type KindCount,
   listOf,
+  type MutableAnswer,
   type ParseForeign,
   resultItem,
   textBlocks,
@@ -151,7 +151,7 @@ function isPartOf(
 
 function itemsOf(path: readonly ForeignRecord[], counts: Counts): readonly ForeignItem[] {
   const itemsOf: ForeignItem[] = [];
-  const positions = new Map<string, { readonly at: number; answer: GrowingAnswer }>();
+  const positions = new Map<string, { readonly at: number; answer: MutableAnswer }>();
   for (const { fields } of path) {
     const message = fieldsOf(fields["message"]);
     const time = timeField(fields["timestamp"]);
@@ -208,7 +208,7 @@ function userItems(
   ];
 }
 
-function assistantItem(message: Fields, time: number | undefined, counts: Counts): GrowingAnswer {
+function assistantItem(message: Fields, time: number | undefined, counts: Counts): MutableAnswer {
   return {
     type: "assistant",
     time,
@@ -219,7 +219,7 @@ function assistantItem(message: Fields, time: number | undefined, counts: Counts
   };
 }
 
-const FINISHES: Finishes = { max_tokens: "length", refusal: "refusal", tool_use: "tool_use" };
+const FINISHES: FinishWords = { max_tokens: "length", refusal: "refusal", tool_use: "tool_use" };
 
 function assistantBlock(block: Fields, { leftOut, unknown }: Counts): readonly AssistantBlock[] {
   switch (block["type"]) {
@@ -229,7 +229,7 @@ function assistantBlock(block: Fields, { leftOut, unknown }: Counts): readonly A
       const thinking = textField(block["thinking"]) ?? "";
       const signature = textField(block["signature"]);
       if (thinking === "" && signature === undefined) return [];
-      return [{ type: "thinking", thinking, ...defined({ signature }) }];
+      return [{ type: "thinking", thinking, ...omitUndefined({ signature }) }];
     }
     case "redacted_thinking": {
       const redacted = textField(block["data"]);

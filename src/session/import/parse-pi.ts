@@ -1,10 +1,10 @@
-import { defined, type Fields, fieldsOf } from "../../core/base/json.ts";
+import { type Fields, fieldsOf, omitUndefined } from "../../core/base/json.ts";
 import type { AssistantBlock } from "../../core/message/message.ts";
 import {
   type Counts,
   callBlock,
   contentBlocks,
-  type Finishes,
+  type FinishWords,
   type ForeignItem,
   finishOf,
   type KindCount,
@@ -138,7 +138,7 @@ function assistantItem(message: Fields, time: number | undefined, counts: Counts
   };
 }
 
-const FINISHES: Finishes = {
+const FINISHES: FinishWords = {
   length: "length",
   aborted: "interrupted",
   error: "interrupted",
@@ -156,7 +156,7 @@ function assistantBlock(block: Fields, { unknown }: Counts, isAnthropic: boolean
       if (isAnthropic && block["redacted"] === true)
         return signature === undefined ? [] : [{ type: "thinking", thinking: "", redacted: signature }];
       if (thinking === "") return [];
-      return [{ type: "thinking", thinking, ...defined({ signature }) }];
+      return [{ type: "thinking", thinking, ...omitUndefined({ signature }) }];
     }
     case "toolCall":
       return [callBlock(block, block["arguments"])];

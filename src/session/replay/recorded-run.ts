@@ -11,7 +11,7 @@ import type {
   UserEntry,
 } from "../../core/agent/entries.ts";
 import type { ApprovalAnswer, GateDecision } from "../../core/agent/ports.ts";
-import { defined } from "../../core/base/json.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import { type ToolInput, toolCallsOf } from "../../core/message/message.ts";
 import { Scopes } from "../../journal/scopes.ts";
 
@@ -220,7 +220,7 @@ export function recordedDecision(decision: PermissionEntry | undefined): GateDec
   return {
     action: by === "rule" ? "deny" : "ask",
     reason: by === "nobody" ? (question ?? reason) : reason,
-    ...defined({ rule, suggestion }),
+    ...omitUndefined({ rule, suggestion }),
   };
 }
 
@@ -231,5 +231,5 @@ export function recordedAnswer({ decision, intent }: Partial<RecordedCall>): App
   if (decision.action === "allow")
     return { approved: true, ...(intent?.judged === true ? { input: intent.input } : {}) };
   const { reason, stop } = decision;
-  return { approved: false, reason, ...defined({ stop }) };
+  return { approved: false, reason, ...omitUndefined({ stop }) };
 }

@@ -4,8 +4,8 @@ import { loop } from "../../core/agent/loop.ts";
 import { endRun } from "../../core/agent/perform.ts";
 import { newRun, type Run } from "../../core/agent/run.ts";
 import { SessionState } from "../../core/agent/state.ts";
-import { misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
+import { invalidArgument, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import type { CompiledSchema, SchemaResult } from "../../core/base/schema.ts";
 import { hashText } from "../../core/base/text.ts";
 import { type Message, type ToolInput, textOf, toolCallsOf } from "../../core/message/message.ts";
@@ -126,7 +126,7 @@ export class RunReplay {
         emit: () => undefined,
         isReleased: () => false,
         startSubagent: () =>
-          Promise.reject(misuse("A replay starts no subagents; their recorded results are used.")),
+          Promise.reject(invalidArgument("A replay starts no subagents; their recorded results are used.")),
       },
     );
   }
@@ -145,7 +145,7 @@ export class RunReplay {
         for (const block of message.content) yield { type: "block", index: index++, block };
         if (interrupted === true) throw interrupt();
         const part = { finishReason, usage, model: model.slice(model.indexOf("/") + 1) };
-        yield { type: "finish", ...part, ...defined({ responseId }) };
+        yield { type: "finish", ...part, ...omitUndefined({ responseId }) };
       },
     };
   }
@@ -168,7 +168,7 @@ export class RunReplay {
       // If calls really run, conflicting ones must not overlap.
       const access = this.#options.runTool === undefined ? undefined : known?.access;
       const schema = known?.schema ?? recordedSchema(inputs);
-      return { ...this.#recordedTool(name), ...defined({ access }), schema };
+      return { ...this.#recordedTool(name), ...omitUndefined({ access }), schema };
     });
   }
 

@@ -2,7 +2,7 @@ import type { JournalEntry } from "../../core/agent/entries.ts";
 import { SessionState } from "../../core/agent/state.ts";
 import { type Difference, firstDifference } from "../../core/base/json.ts";
 import type { Message } from "../../core/message/message.ts";
-import { sessionSteps, stepNumbered } from "../../journal/steps.ts";
+import { sessionSteps, stepByNumber } from "../../journal/steps.ts";
 import {
   checkedInput,
   hasExternalEnd,
@@ -31,7 +31,7 @@ export async function replaySession(
   options: ReplayOptions = {},
 ): Promise<ReplayReport> {
   const { from = 1, signal } = options;
-  if (options.from !== undefined) stepNumbered(entries, from);
+  if (options.from !== undefined) stepByNumber(entries, from);
   const comparison = new Comparison(entries, from);
   for (const run of recordedRuns(entries)) {
     if (signal?.aborted === true) break;

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFile
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { anchorFolder } from "./file-changes.ts";
+import { openDirectory } from "./file-changes.ts";
 import { keyOfBytes } from "./path-state.ts";
 
 test("a link in the place of a folder, the last one or one on the way, is not followed", () => {
@@ -11,7 +11,7 @@ test("a link in the place of a folder, the last one or one on the way, is not fo
   symlinkSync("inner", join(root, "real/last"));
   const refusals = ["link/inner", "real/last"].map((key) => {
     try {
-      anchorFolder(root, key).close();
+      openDirectory(root, key).close();
       return "opened";
     } catch (error) {
       return String(error);
@@ -27,7 +27,7 @@ test("entries are those of the folder that was opened, names that are no text to
   const name = Buffer.from([0x61, 0xff]);
   const root = tempFolder({ "a/b/file": "inside" });
   mkdirSync(Buffer.concat([Buffer.from(`${root}/a/`), name]));
-  const folder = anchorFolder(root, "a");
+  const folder = openDirectory(root, "a");
   try {
     expect(existsSync(folder.entry(keyOfBytes(name)))).toBe(true);
     expect(readFileSync(folder.entry("b/file"), "utf8")).toBe("inside");
@@ -40,7 +40,7 @@ test.runIf(existsSync("/proc/self/fd"))(
   "a folder that is exchanged while it is open stays the one it was",
   () => {
     const root = tempFolder({ "a/file": "mine", "b/file": "theirs" });
-    const folder = anchorFolder(root, "a");
+    const folder = openDirectory(root, "a");
     try {
       renameSync(join(root, "a"), join(root, "moved"));
       symlinkSync("b", join(root, "a"));

@@ -19,18 +19,18 @@ import { isNanoAgentError, NanoAgentError } from "../../core/base/errors.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
 import { inTransaction, isDamagedDatabase, isFullDatabase, loadSqlite } from "../../system/sqlite.ts";
 import { systemCode } from "../../system/system-error.ts";
-import { readPiece } from "../read-session.ts";
+import { readRange } from "../read-session.ts";
 import { systemReason } from "../session-error.ts";
 import { openSessionFile } from "../session-file.ts";
 import {
   type FileIndex,
   type FileState,
   fileState,
-  hasFacts,
+  hasSameStats,
   keyOfBytes,
   type PathKey,
   permissionBits,
-  unkept,
+  unstoredVersion,
 } from "./path-state.ts";
 
 /** Limits of the data stored for undo. */
@@ -164,12 +164,12 @@ export class CheckpointStore {
     return this.#isFull;
   }
 
-  beginLook(): void {
+  beginScan(): void {
     this.#spaceLeft = this.#limits.maxStoreBytes - this.bytes;
     this.#scannedBytes = 0;
   }
 
-  pass(bytes: number): void {
+  countScanned(bytes: number): void {
     this.#scannedBytes += bytes;
   }
 
@@ -179,7 +179,7 @@ export class CheckpointStore {
     if (stats.isDirectory())
       return fileState(stats, { type: "folder", mode: permissionBits(stats.mode) }, checkedAt);
     if (stats.isFile()) return this.#fileAt(path, stats, known);
-    if (!stats.isSymbolicLink()) return fileState(stats, unkept(stats, "special"), checkedAt);
+    if (!stats.isSymbolicLink()) return fileState(stats, unstoredVersion(stats, "special"), checkedAt);
     const target = linkTarget(path);
     return target === undefined ? undefined : fileState(stats, { type: "link", target }, checkedAt);
   }
@@ -190,14 +190,14 @@ export class CheckpointStore {
     const refused = knownHash === undefined ? this.#skipReason(stats.size) : undefined;
     const read = refused ?? readWholeFile(path, this.#limits.maxFileBytes);
     if (read === undefined) return undefined;
-    if (typeof read === "string") return fileState(stats, unkept(stats, read), checkedAt);
+    if (typeof read === "string") return fileState(stats, unstoredVersion(stats, read), checkedAt);
     const { bytes, stats: facts } = read;
     const hash = hashOf(bytes);
     this.#scannedBytes += bytes.length;
     if (hash !== knownHash && !this.has(hash)) {
       if (bytes.length > this.#spaceLeft) {
         this.#isFull = true;
-        return fileState(facts, unkept(facts, "no_room"), checkedAt);
+        return fileState(facts, unstoredVersion(facts, "no_room"), checkedAt);
       }
       this.#add(hash, bytes);
       this.#spaceLeft -= bytes.length;
@@ -300,7 +300,7 @@ export class CheckpointStore {
       );
   }
 
-  keepOnly(names: ReadonlySet<string>, users: readonly string[]): void {
+  retainOnly(names: ReadonlySet<string>, users: readonly string[]): void {
     this.#write((database) => {
       const remove = database.prepare("DELETE FROM objects WHERE id = ?");
       for (const { id, hash: name } of database.prepare("SELECT id, hash FROM objects").all())
@@ -441,8 +441,8 @@ function readWholeFile(
       const stats = fstatSync(descriptor);
       if (!stats.isFile()) return undefined;
       if (stats.size > maxBytes) return "too_large";
-      const bytes = readPiece(descriptor, 0, stats.size);
-      const isSteady = hasFacts(stats, fstatSync(descriptor));
+      const bytes = readRange(descriptor, 0, stats.size);
+      const isSteady = hasSameStats(stats, fstatSync(descriptor));
       // A file that keeps changing is stored as read; its times will show the later change.
       if (isSteady || tries === MAX_TRIES) return { stats, bytes };
     }

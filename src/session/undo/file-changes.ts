@@ -18,7 +18,7 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import type { CheckpointEntry, FileChange, FileVersion, Omission } from "../../core/agent/entries.ts";
 import type { CheckpointedCall } from "../../core/agent/ports.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import { isAtPlace, pathOfOpen } from "../../system/opened-place.ts";
+import { descriptorPath, isOpenAt } from "../../system/open-descriptor.ts";
 import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { systemReason } from "../session-error.ts";
@@ -73,7 +73,7 @@ function withLinkTarget(path: string): readonly string[] {
 type Checkpoint = Omit<CheckpointEntry, "id" | "parent" | "time">;
 
 /** The checkpoints of a call for what was found in `root`. */
-export function entriesOf(
+export function checkpointsOf(
   { callId, name }: { readonly callId: string; readonly name: string },
   root: string,
   { changes, omitted }: Observation,
@@ -97,7 +97,7 @@ function cappedOmissions(omitted: readonly Omission[]): readonly Omission[] {
 }
 
 /** Identifies the state of a path by its stats; empty if it does not exist. */
-export function placeMark(path: string): string {
+export function pathFingerprint(path: string): string {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return stats === undefined ? "" : `${stats.ino}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`;
 }
@@ -113,7 +113,7 @@ export interface FailedPath {
   readonly path: PathKey;
   readonly reason: string;
   /** True for a folder that stays because it holds something that no call made. */
-  readonly isKeptFolder?: boolean;
+  readonly isRemainingFolder?: boolean;
 }
 
 /** Up to this number, files are synced one by one; beyond it, that is left to the system. */
@@ -214,10 +214,10 @@ class ChangeWriter {
     if (!this.#options.isAsPlanned(path)) throw new Error("it was changed while files were put back");
   }
 
-  #attempt(path: PathKey, action: (folder: AnchoredFolder, name: PathKey) => void): void {
+  #attempt(path: PathKey, action: (folder: OpenDirectory, name: PathKey) => void): void {
     if (this.#failedPaths.has(path)) return;
     try {
-      const folder = anchorFolder(this.#options.root, parentKey(path) ?? "");
+      const folder = openDirectory(this.#options.root, parentKey(path) ?? "");
       try {
         action(folder, partsOf(path).at(-1) ?? "");
       } finally {
@@ -226,7 +226,11 @@ class ChangeWriter {
     } catch (error) {
       this.#failedPaths.add(path);
       const isKeptFolder = systemCode(error) === "ENOTEMPTY";
-      this.failed.push({ path, reason: reasonOf(error), ...(isKeptFolder ? { isKeptFolder } : {}) });
+      this.failed.push({
+        path,
+        reason: reasonOf(error),
+        ...(isKeptFolder ? { isRemainingFolder: isKeptFolder } : {}),
+      });
     }
   }
 }
@@ -253,7 +257,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** A folder that cannot be replaced by a link while it is in use. */
-interface AnchoredFolder {
+interface OpenDirectory {
   readonly entry: (name: PathKey) => Buffer;
   readonly close: () => void;
 }
@@ -263,15 +267,15 @@ interface AnchoredFolder {
  * entries are reached through one, wherever the folder's own path leads meanwhile. Throws for a link on the
  * way, and errors of the file system.
  */
-export function anchorFolder(root: string, key: PathKey): AnchoredFolder {
+export function openDirectory(root: string, key: PathKey): OpenDirectory {
   const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
   const path = nativePath(root, key);
   const descriptor = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  if (!isAtPlace(descriptor, path)) {
+  if (!isOpenAt(descriptor, path)) {
     closeSync(descriptor);
     throw new Error("a link took the place of one of its folders");
   }
-  const base = Buffer.from(pathOfOpen(descriptor) ?? path);
+  const base = Buffer.from(descriptorPath(descriptor) ?? path);
   return {
     entry: (name) => Buffer.concat([base, Buffer.from("/"), bytesOfKey(name)]),
     close: () => closeSync(descriptor),

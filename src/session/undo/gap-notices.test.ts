@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { OmissionReason } from "../../core/agent/entries.ts";
-import { gapNotices, isGap } from "./session-checkpoints.ts";
+import { isSkippedForGood, skippedNotices } from "./session-checkpoints.ts";
 
 function noticesOf(...places: readonly (readonly [path: string, reason: OmissionReason])[]) {
-  const gaps = places.map(([path, reason]) => ({ path, reason })).filter(isGap);
-  return gapNotices("/w", gaps).map((notice) =>
+  const gaps = places.map(([path, reason]) => ({ path, reason })).filter(isSkippedForGood);
+  return skippedNotices("/w", gaps).map((notice) =>
     notice.replace("; what commands change there is not kept.", ""),
   );
 }

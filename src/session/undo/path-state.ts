@@ -81,7 +81,7 @@ export function keyWithin(root: string, path: string): PathKey | undefined {
 
 export const GIT = ".git";
 
-export function shownPath(key: PathKey): string {
+export function displayPath(key: PathKey): string {
   return key.startsWith(RAW) ? bytesOfKey(key).toString("utf8") : key;
 }
 
@@ -103,7 +103,7 @@ export interface FileIndex {
   sessionId: string;
 }
 
-export const NOTHING: FileState = {
+export const ABSENT_STATE: FileState = {
   mode: 0,
   size: 0,
   mtimeMs: 0,
@@ -135,10 +135,10 @@ const COARSE_UNIT_MS = 10;
 export function isUnchanged(state: FileState, stats: FileFacts): boolean {
   const { checkedAt, ctimeMs } = state;
   const racyMs = ctimeMs % COARSE_UNIT_MS === 0 ? COARSE_RACY_MS : RACY_MS;
-  return hasFacts(state, stats) && checkedAt - ctimeMs > racyMs;
+  return hasSameStats(state, stats) && checkedAt - ctimeMs > racyMs;
 }
 
-export function hasFacts(state: FileFacts, stats: FileFacts): boolean {
+export function hasSameStats(state: FileFacts, stats: FileFacts): boolean {
   return (
     state.mtimeMs === stats.mtimeMs &&
     state.ctimeMs === stats.ctimeMs &&
@@ -152,7 +152,7 @@ export function permissionBits(mode: number): number {
   return mode & 0o7777;
 }
 
-export function unkept(stats: Stats, reason: OmissionReason): FileVersion {
+export function unstoredVersion(stats: Stats, reason: OmissionReason): FileVersion {
   return { type: "unkept", reason, mark: markOf(stats) };
 }
 
@@ -183,5 +183,5 @@ export function isSameVersion(left: FileVersion | null, right: FileVersion | nul
 export function isSameState(before: FileState, after: FileState): boolean {
   if (before.version?.type !== "unkept" && after.version?.type !== "unkept")
     return isSameVersion(before.version, after.version);
-  return hasFacts(before, after);
+  return hasSameStats(before, after);
 }

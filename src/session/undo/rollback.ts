@@ -1,7 +1,7 @@
 import type { FileChange, FileVersion, NewEntry, Omission, RollbackEntry } from "../../core/agent/entries.ts";
 import type { LocalJournal } from "../../core/agent/journal.ts";
-import { misuse } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
+import { invalidArgument } from "../../core/base/errors.ts";
+import { omitUndefined } from "../../core/base/json.ts";
 import {
   type CheckpointHistory,
   checkpointHistory,
@@ -9,8 +9,8 @@ import {
   stepsFrom,
   type TurnPlace,
 } from "./checkpoint-history.ts";
-import { applyChanges, entriesOf, type FailedPath } from "./file-changes.ts";
-import { isSafeKey, isSameVersion, isWithin, keyWithin, type PathKey, shownPath } from "./path-state.ts";
+import { applyChanges, checkpointsOf, type FailedPath } from "./file-changes.ts";
+import { displayPath, isSafeKey, isSameVersion, isWithin, keyWithin, type PathKey } from "./path-state.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** The resources of a rollback. */
@@ -35,7 +35,7 @@ export interface RollbackOptions {
   readonly dryRun?: boolean;
 }
 
-export interface LeftPath {
+export interface SkippedPath {
   readonly path: PathKey;
   readonly reason: Obstacle;
 }
@@ -53,7 +53,7 @@ export interface RollbackReport {
   readonly root: string;
   /** The changes that were made, or would be: `before` is the current state. */
   readonly changes: readonly FileChange[];
-  readonly left: readonly LeftPath[];
+  readonly left: readonly SkippedPath[];
   readonly failed: readonly FailedPath[];
   /** Paths that were not scanned, so that nothing was restored there. */
   readonly omitted: readonly Omission[];
@@ -121,7 +121,7 @@ interface RootHistories {
 interface RootPlan {
   readonly workspace: Workspace;
   readonly doable: readonly FileChange[];
-  readonly left: readonly LeftPath[];
+  readonly left: readonly SkippedPath[];
 }
 
 type RollbackFacts = Pick<RollbackEntry, "direction" | "to" | "redoes" | "partial">;
@@ -141,7 +141,7 @@ async function rollBack(
   const { direction, to } = entry;
   const report = {
     direction,
-    ...defined({ to }),
+    ...omitUndefined({ to }),
     root: groups[0]?.root ?? place.cwd,
     changes,
     left,
@@ -164,7 +164,7 @@ async function rollBack(
 }
 
 function plan(workspace: Workspace, histories: readonly PathHistory[], force: boolean): RootPlan {
-  workspace.look(histories.map(({ path }) => path));
+  workspace.checkPaths(histories.map(({ path }) => path));
   const planned = histories.flatMap((history): PlannedPath[] => {
     const { path } = history;
     const step = planPath(history, workspace, workspace.versionOf(path) ?? null);
@@ -191,17 +191,18 @@ async function apply(
   const failed = applyChanges(changes, {
     root: workspace.root,
     bytesOf: (hash) => workspace.store.get(hash),
-    isAsPlanned: (path) => workspace.isAsSeen(path) || hasVersion(workspace, path, planned.get(path) ?? null),
+    isAsPlanned: (path) =>
+      workspace.matchesDisk(path) || hasVersion(workspace, path, planned.get(path) ?? null),
   });
   await journal.append({ type: "rollback_end", rollback: id, failed: failed.map(({ path }) => path) });
-  workspace.look(changes.map(({ path }) => path));
+  workspace.checkPaths(changes.map(({ path }) => path));
   workspace.save();
   return failed;
 }
 
 /** Restoring one name of a file changes the times of its other names, so that the content is compared. */
 function hasVersion(workspace: Workspace, path: PathKey, before: FileVersion | null): boolean {
-  workspace.look([path]);
+  workspace.checkPaths([path]);
   return isSameVersion(workspace.versionOf(path) ?? null, before);
 }
 
@@ -223,7 +224,7 @@ async function finishInterrupted(place: RollbackPlace, entry: RollbackEntry): Pr
   return {
     status: "finished",
     direction,
-    ...defined({ to }),
+    ...omitUndefined({ to }),
     root,
     changes: doable,
     left,
@@ -241,7 +242,7 @@ async function completeHistory(
   if (interrupted === undefined || dryRun || READ_ONLY_TOOLS.has(interrupted.name)) return history;
   const workspace = openWorkspace(cwd);
   if (workspace.isNew || workspace.lastSeenBy !== journal.sessionId) return history;
-  for (const entry of entriesOf(interrupted, cwd, await workspace.scan()))
+  for (const entry of checkpointsOf(interrupted, cwd, await workspace.scan()))
     await journal.append({ ...entry, interrupted: true });
   workspace.save();
   return checkpointHistory(journal.entries());
@@ -263,7 +264,7 @@ function assertTurn({ steps, messages }: CheckpointHistory, { run, turn }: TurnP
     last === 0
       ? "The session has none."
       : `The session has ${last === 1 ? "turn 1 alone" : `the turns 1 to ${last}`}.`;
-  throw misuse(`There is no turn ${run}. ${known}`);
+  throw invalidArgument(`There is no turn ${run}. ${known}`);
 }
 
 /** The requested paths in a root; undefined for all of it. */
@@ -303,7 +304,7 @@ function rollbackNote(direction: "undo" | "redo", changes: readonly FileChange[]
 }
 
 export function describeChange({ path, before, after }: FileChange): string {
-  const shown = shownPath(path);
+  const shown = displayPath(path);
   const kind = (after ?? before)?.type === "folder" ? `${shown}/` : shown;
   if (after === null) return `${kind}: removed`;
   if (before === null) return `${kind}: back again`;

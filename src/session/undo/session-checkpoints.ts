@@ -4,17 +4,17 @@ import type { JournalEntry, NewEntry, Omission } from "../../core/agent/entries.
 import type { LocalJournal } from "../../core/agent/journal.ts";
 import type { CheckpointedCall, Checkpointer } from "../../core/agent/ports.ts";
 import { errorMessage } from "../../core/base/errors.ts";
-import { counted } from "../../core/base/text.ts";
+import { pluralize } from "../../core/base/text.ts";
 import { isWithin } from "../../system/real-path.ts";
 import { readSession } from "../read-session.ts";
 import { isFolder } from "../session-file.ts";
 import { isSessionInUse } from "../session-lock.ts";
 import { workspaceSlug } from "../session-store.ts";
 import { type CheckpointLimits, DEFAULT_LIMITS } from "./checkpoint-store.ts";
-import { entriesOf, isWithinReach, placeMark, type Reach, reachOf } from "./file-changes.ts";
+import { checkpointsOf, isWithinReach, pathFingerprint, type Reach, reachOf } from "./file-changes.ts";
 import { keyWithin } from "./path-state.ts";
 import type { RollbackPlace } from "./rollback.ts";
-import { type Observation, type Patience, Workspace, type WorkspaceOptions } from "./workspace.ts";
+import { type Observation, type ScanLimits, Workspace, type WorkspaceOptions } from "./workspace.ts";
 
 /** Options of {@link SessionCheckpoints}. */
 export interface SessionCheckpointsOptions {
@@ -42,7 +42,7 @@ interface ActiveCall {
 }
 
 /** After a call nothing is read for the first time: the content may be the work of the call. */
-const NO_FIRST_READS: Patience = { mayRead: () => false, mayOpen: () => false };
+const NO_FIRST_READS: ScanLimits = { mayRead: () => false, mayOpen: () => false };
 
 /**
  * The checkpoints of one session while it runs, stored in a folder of the user. Finds the changes of a tool
@@ -117,7 +117,7 @@ export class SessionCheckpoints implements Checkpointer {
     return this.#inOrder(async () => {
       try {
         const observed = await this.#observe(reach, NO_FIRST_READS);
-        const entries = observed.flatMap(([workspace, seen]) => entriesOf(call, workspace.root, seen));
+        const entries = observed.flatMap(([workspace, seen]) => checkpointsOf(call, workspace.root, seen));
         return [...this.#pendingEntries.splice(0), ...entries, ...this.#outsideChanges(call)];
       } catch (error) {
         this.#onNotice(`What ${call.name} changed is not kept for undo: ${errorMessage(error)}`);
@@ -150,7 +150,7 @@ export class SessionCheckpoints implements Checkpointer {
   }
 
   /** Unlimited time while no call waits, then as much as one may wait. */
-  readonly #scanLimits: Patience = {
+  readonly #scanLimits: ScanLimits = {
     mayRead: () => this.#hasTime(1),
     mayOpen: () => this.#hasTime(2),
   };
@@ -169,13 +169,16 @@ export class SessionCheckpoints implements Checkpointer {
     this.#isUser = true;
   }
 
-  async #observe(reach: Reach, patience: Patience): Promise<readonly (readonly [Workspace, Observation])[]> {
+  async #observe(
+    reach: Reach,
+    patience: ScanLimits,
+  ): Promise<readonly (readonly [Workspace, Observation])[]> {
     const observed: [Workspace, Observation][] = [];
     for (const workspace of this.#workspaces) {
       if (reach === "anywhere") observed.push([workspace, await workspace.scan(patience)]);
       else {
         const keys = reach.flatMap((path) => keyWithin(workspace.root, path) ?? []);
-        if (keys.length > 0) observed.push([workspace, workspace.look(keys)]);
+        if (keys.length > 0) observed.push([workspace, workspace.checkPaths(keys)]);
       }
     }
     for (const [workspace, { omitted }] of observed) this.#noticeSkipped(workspace, omitted);
@@ -194,11 +197,11 @@ export class SessionCheckpoints implements Checkpointer {
       for (const { call, reach } of this.#active.values()) {
         const own = [...left].filter(({ path }) => isWithinReach(reach, root, path));
         for (const change of own) left.delete(change);
-        this.#pendingEntries.push(...entriesOf(call, root, { changes: own, omitted: [] }));
+        this.#pendingEntries.push(...checkpointsOf(call, root, { changes: own, omitted: [] }));
       }
       if (cut === undefined || this.#active.size > 0) continue;
       this.#pendingEntries.push(
-        ...entriesOf(cut, root, { changes, omitted }).map((entry) => ({ ...entry, interrupted: true })),
+        ...checkpointsOf(cut, root, { changes, omitted }).map((entry) => ({ ...entry, interrupted: true })),
       );
     }
   }
@@ -209,16 +212,16 @@ export class SessionCheckpoints implements Checkpointer {
         `undo: ${root}: the space for undo is used up; some files are not kept (undoLimits.maxStoreMb).`,
       );
     const keyOf = ({ path }: Omission): string => `gap ${root}/${path}`;
-    const gaps = omitted.filter((each) => isGap(each) && !this.#noticed.has(keyOf(each)));
+    const gaps = omitted.filter((each) => isSkippedForGood(each) && !this.#noticed.has(keyOf(each)));
     for (const gap of gaps) this.#noticed.add(keyOf(gap));
-    for (const notice of gapNotices(root, gaps)) this.#onNotice(notice);
+    for (const notice of skippedNotices(root, gaps)) this.#onNotice(notice);
   }
 
   #noticeUnread({ root, unread: { files, folders } }: Workspace): void {
     if (files + folders === 0) return;
     const places = [
-      ...(files > 0 ? [counted(files, "file")] : []),
-      ...(folders > 0 ? [counted(folders, "folder")] : []),
+      ...(files > 0 ? [pluralize(files, "file")] : []),
+      ...(folders > 0 ? [pluralize(folders, "folder")] : []),
     ].join(" and ");
     const seconds = this.#limits.maxWaitMs / 1_000;
     this.#noticeOnce(
@@ -238,13 +241,13 @@ export class SessionCheckpoints implements Checkpointer {
     const outside = reach.filter((path) =>
       this.#workspaces.every(({ root }) => keyWithin(root, path) === undefined),
     );
-    return new Map(outside.map((path) => [path, placeMark(path)]));
+    return new Map(outside.map((path) => [path, pathFingerprint(path)]));
   }
 
   #outsideChanges(call: CheckpointedCall): NewEntry[] {
     const { outside = new Map<string, string>() } = this.#active.get(call.callId) ?? {};
     const omitted = [...outside]
-      .filter(([path, mark]) => placeMark(path) !== mark)
+      .filter(([path, mark]) => pathFingerprint(path) !== mark)
       .map(([path]): Omission => ({ path, reason: "outside", changed: true }));
     return this.#omission(call, omitted);
   }
@@ -324,7 +327,7 @@ function outermostRoots(roots: readonly string[]): readonly string[] {
 }
 
 /** True for a skipped path that later scans will skip too. */
-export function isGap({ path, reason }: Omission): boolean {
+export function isSkippedForGood({ path, reason }: Omission): boolean {
   return reason === "too_many_files" || reason === "mount" || (path === "" && reason === "unreadable");
 }
 
@@ -335,7 +338,7 @@ const SKIP_REASONS: { readonly [R in Omission["reason"]]?: string } = {
 };
 
 /** Notices about skipped paths below a root: the outermost by name, the others by number. */
-export function gapNotices(root: string, gaps: readonly Omission[]): readonly string[] {
+export function skippedNotices(root: string, gaps: readonly Omission[]): readonly string[] {
   const depth = ({ path }: Omission): number => path.split("/").length;
   const named = gaps.toSorted((left, right) => depth(left) - depth(right)).slice(0, MAX_NAMED);
   const notices = named.map(
@@ -345,7 +348,7 @@ export function gapNotices(root: string, gaps: readonly Omission[]): readonly st
   const others = gaps.length - named.length;
   if (others > 0)
     notices.push(
-      `undo: what commands change in ${counted(others, "other folder")} below ${root} is not kept.`,
+      `undo: what commands change in ${pluralize(others, "other folder")} below ${root} is not kept.`,
     );
   return notices;
 }
@@ -379,11 +382,11 @@ function collectUnused(workspace: Workspace, own?: string, maxBytes = Number.POS
     kept.push(path);
     for (const name of more) needed.add(name);
   }
-  workspace.keepOnly(needed, kept);
+  workspace.retainOnly(needed, kept);
 }
 
 /** Removes the folder of a workspace that no session needs; otherwise only its unneeded data. */
-export function forgetSession(workspace: Workspace): void {
+export function removeUndoData(workspace: Workspace): void {
   const { store } = workspace;
   const isNeeded = store.users().length > 0;
   if (isNeeded) collectUnused(workspace);

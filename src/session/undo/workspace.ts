@@ -11,24 +11,24 @@ import {
   makePrivateFolder,
 } from "./checkpoint-store.ts";
 import {
+  ABSENT_STATE,
   childKey,
   type FileIndex,
   type FileState,
   fileState,
   foldersAbove,
   GIT,
-  hasFacts,
+  hasSameStats,
   isSameState,
   isSameVersion,
   isUnchanged,
   isUnread,
   keyOfBytes,
   markOf,
-  NOTHING,
   nativePath,
   type PathKey,
   parentKey,
-  unkept,
+  unstoredVersion,
 } from "./path-state.ts";
 
 export interface WorkspaceOptions {
@@ -41,12 +41,12 @@ export interface WorkspaceOptions {
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 
-export interface Patience {
+export interface ScanLimits {
   readonly mayRead: () => boolean;
   readonly mayOpen: () => boolean;
 }
 
-const UNLIMITED: Patience = { mayRead: () => true, mayOpen: () => true };
+const UNLIMITED: ScanLimits = { mayRead: () => true, mayOpen: () => true };
 
 export interface Observation {
   readonly changes: readonly FileChange[];
@@ -111,7 +111,7 @@ export class Workspace {
   }
 
   /** Scans everything, changing nothing. `patience` decides which new files must wait. */
-  async scan(patience: Patience = UNLIMITED): Promise<Observation> {
+  async scan(patience: ScanLimits = UNLIMITED): Promise<Observation> {
     this.#begin();
     const { root, limits, exclude = [] } = this.#options;
     const { states, isComplete, omitted: omittedBefore } = this.#index;
@@ -150,7 +150,7 @@ export class Workspace {
     };
   }
 
-  look(keys: readonly PathKey[]): Observation {
+  checkPaths(keys: readonly PathKey[]): Observation {
     this.#begin();
     const changes: FileChange[] = [];
     const { isComplete, omitted } = this.#index;
@@ -174,12 +174,12 @@ export class Workspace {
     return state === undefined || state.version === null ? undefined : markOf(state);
   }
 
-  isAsSeen(key: PathKey): boolean {
+  matchesDisk(key: PathKey): boolean {
     const state = this.#index.states.get(key);
     const stats = this.#statsWithin(key);
     if (state === undefined || state.version === null) return stats === undefined;
     if (stats === undefined) return false;
-    return state.version.type === "folder" ? stats.isDirectory() : hasFacts(state, stats);
+    return state.version.type === "folder" ? stats.isDirectory() : hasSameStats(state, stats);
   }
 
   /**
@@ -201,8 +201,8 @@ export class Workspace {
   }
 
   /** Removes data that only other sessions need; everything now in the workspace stays. */
-  keepOnly(hashes: ReadonlySet<string>, users: readonly string[]): void {
-    this.store.keepOnly(hashes, users);
+  retainOnly(hashes: ReadonlySet<string>, users: readonly string[]): void {
+    this.store.retainOnly(hashes, users);
     // Another session may have stored states whose contents are no longer kept.
     this.#hasStoredIndex = false;
     this.save();
@@ -214,7 +214,7 @@ export class Workspace {
     } catch (error) {
       throw checkpointError(`The folder ${this.folder} cannot be used`, error);
     }
-    this.store.beginLook();
+    this.store.beginScan();
     this.#draft.clear();
   }
 
@@ -247,11 +247,11 @@ export class Workspace {
   ): void {
     const state = this.#index.states.get(key);
     if (state !== undefined && this.#isKnown(state, stats)) return;
-    const isFirst = state === undefined ? !isKnown(key) : isUnread(state) && hasFacts(state, stats);
+    const isFirst = state === undefined ? !isKnown(key) : isUnread(state) && hasSameStats(state, stats);
     if (!isFirst || !stats.isFile() || mayRead()) this.#recordFound(key, stats, state, isFirst, changes);
     // No time to read it: its facts will show whether it changes.
     else if (state === undefined)
-      this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
+      this.#draft.set(key, fileState(stats, unstoredVersion(stats, "no_time"), Date.now()));
   }
 
   /** `isFirst`: read for the first time, which is not a change. */
@@ -278,14 +278,14 @@ export class Workspace {
 
   #isKnown(state: FileState, stats: Stats): boolean {
     if (!isUnchanged(state, stats) || isUnread(state)) return false;
-    if (state.version?.type === "file") this.store.pass(stats.size);
+    if (state.version?.type === "file") this.store.countScanned(stats.size);
     return true;
   }
 
   #recordAbsence(key: PathKey, changes: FileChange[]): void {
     const state = this.#index.states.get(key);
     if (state?.version === null) return;
-    this.#draft.set(key, NOTHING);
+    this.#draft.set(key, ABSENT_STATE);
     if (state !== undefined) changes.push({ path: key, before: state.version, after: null });
   }
 
@@ -299,7 +299,7 @@ export class Workspace {
 
 function isSameButTime(before: FileState | undefined, after: FileState | undefined): boolean {
   if (before === undefined || after === undefined) return before === after;
-  return hasFacts(before, after) && isSameVersion(before.version, after.version);
+  return hasSameStats(before, after) && isSameVersion(before.version, after.version);
 }
 
 function matchSkipped(omitted: readonly Omission[]): (key: PathKey) => boolean {

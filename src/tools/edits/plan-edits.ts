@@ -1,5 +1,5 @@
-import { check, ownSchema, STRING } from "../../core/base/check.ts";
-import { clipped, commonStart, counted } from "../../core/base/text.ts";
+import { check, optionSchema, STRING_SCHEMA } from "../../core/base/check-options.ts";
+import { commonPrefixLength, pluralize, truncateEnd } from "../../core/base/text.ts";
 import { BOM, type LineEnding, lineEndingAt, uniformLineEnding, withLineEnding } from "../files/file-text.ts";
 
 /** The lines most similar to text that was not found, and the difference. Work and message are bounded. */
@@ -20,7 +20,7 @@ export function describeNearestLines(text: string, wanted: string): string {
 /** Shows a file of a few lines whole, as nothing in it is nearer. */
 function noSimilarLineText(lines: readonly string[]): string {
   const real = lines.at(-1) === "" ? lines.slice(0, -1) : lines;
-  const has = `No line is similar to it (the file has ${counted(real.length, "line")})`;
+  const has = `No line is similar to it (the file has ${pluralize(real.length, "line")})`;
   if (real.length === 0 || real.length > MAX_SHOWN_LINES)
     return `${has}. Read the file again and copy the text exactly.`;
   const listing = real.map((line, index) => `${String(index + 1).padStart(6)}\t${clip(line, 0)}`);
@@ -109,7 +109,7 @@ function firstDifference(lines: readonly string[], wanted: readonly string[], st
     const number = start + index + 1;
     if (actual === undefined)
       return `old_string has lines ${number < 1 ? "before the first" : "after the last"} line of the file.`;
-    const at = Math.max(0, commonStart(actual, line) - 40);
+    const at = Math.max(0, commonPrefixLength(actual, line) - 40);
     const texts = `the file has ${JSON.stringify(clip(actual, at))}, old_string has ${JSON.stringify(clip(line, at))}`;
     return `Line ${number} differs (${kindOfDifference(actual, line)}): ${texts}.`;
   }
@@ -146,7 +146,7 @@ function blanksOf(line: string): string {
 }
 
 function countedOrEmpty(count: number, noun: string): string {
-  return count === 0 ? "" : counted(count, noun);
+  return count === 0 ? "" : pluralize(count, noun);
 }
 
 function clip(line: string, from: number): string {
@@ -436,7 +436,7 @@ export function editedSnippet(after: string, replacements: readonly Replacement[
     const from = Math.max(first - CONTEXT, next);
     for (const [at, line] of lines.slice(from - 1, last + CONTEXT).entries())
       if (shown.length < MAX_LINES)
-        shown.push(`${String(from + at).padStart(6)}\t${clipped(line, MAX_LINE_CHARS).toWellFormed()}`);
+        shown.push(`${String(from + at).padStart(6)}\t${truncateEnd(line, MAX_LINE_CHARS).toWellFormed()}`);
     next = Math.max(next, last + CONTEXT + 1);
   }
   if (shown.length >= MAX_LINES || replacements.length > MAX_RANGES)
@@ -456,17 +456,17 @@ export function applyEdits(
   before: string,
   edits: readonly Edit[],
 ): { readonly after: string } | { readonly error: EditError } {
-  check(before, STRING, "before");
+  check(before, STRING_SCHEMA, "before");
   check(edits, EDITS, "edits");
   const plan = planEdits(before, edits);
   return "error" in plan ? { error: plan.error } : { after: splice(before, plan.replacements) };
 }
 
-const EDITS = ownSchema({
+const EDITS = optionSchema({
   type: "array",
   items: {
     type: "object",
-    properties: { old_string: STRING.schema, new_string: STRING.schema },
+    properties: { old_string: STRING_SCHEMA.schema, new_string: STRING_SCHEMA.schema },
     required: ["old_string", "new_string"],
   },
 });

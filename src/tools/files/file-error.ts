@@ -1,7 +1,7 @@
 import { opendir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
-import { editDistance, findRedactionMark } from "../../core/base/text.ts";
+import { editDistance, findRedactionMarker } from "../../core/base/text.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import { errorResult } from "../../core/tool/tool-output.ts";
 import { systemCode } from "../../system/system-error.ts";
@@ -54,7 +54,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 
 /** The refusal of text with a redaction marker in place of a secret; `undefined` if it has none. */
 export function redactedInputProblem(what: string, text: string): string | undefined {
-  const mark = findRedactionMark(text);
+  const mark = findRedactionMarker(text);
   if (mark === undefined) return undefined;
   return `${what} contains ${mark}, which stands for a secret that was not shown; nothing was changed. Leave that part of the text alone (an edit of the lines around it works), or refer to the variable or file that holds the secret.`;
 }

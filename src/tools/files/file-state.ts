@@ -128,18 +128,18 @@ export interface FileToolOptions extends PathOptions {
   /** Text files are read and written through this port. Default: the disk alone. */
   readonly files?: FilePort | undefined;
   /** The changes that people were shown and agreed to. Default: nobody was asked. */
-  readonly agreed?: AgreedChanges | undefined;
+  readonly agreed?: ApprovedChanges | undefined;
 }
 
 /** The file changes that people were shown and agreed to, by call. */
-export interface AgreedChanges {
+export interface ApprovedChanges {
   /**
    * True unless a person agreed to a change of different content; asked once per call. `content` is the file
    * before the change, `undefined` if there is none.
    */
-  isAsShown(callId: string, content: FileContent): boolean;
+  isApprovedContent(callId: string, content: FileContent): boolean;
   /** True if the question was asked by an earlier process, which had read the file for the session. */
-  isCarried(callId: string): boolean;
+  wasAskedEarlier(callId: string): boolean;
 }
 
 /** The bytes of a file; `undefined` if there is none, `too large` if it is not read for comparison. */

@@ -13,7 +13,7 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isAtPlace, pathOfOpen } from "../../system/opened-place.ts";
+import { descriptorPath, isOpenAt } from "../../system/open-descriptor.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { FileRefusal } from "./file-error.ts";
 
@@ -73,7 +73,7 @@ export function openRegularFile(path: string, givenPath: string): OpenFile {
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
   try {
     assertRegularFile(fstatSync(fd), givenPath);
-    if (!isAtPlace(fd, path))
+    if (!isOpenAt(fd, path))
       throw new FileRefusal(`${givenPath}: a link took its place meanwhile. Try again.`);
     return new OpenFile(fd);
   } catch (error) {
@@ -113,7 +113,7 @@ export class PinnedFolder {
   }
 
   get selfPath(): string {
-    return pathOfOpen(this.#descriptor) ?? this.path;
+    return descriptorPath(this.#descriptor) ?? this.path;
   }
 
   close(): void {
@@ -160,7 +160,7 @@ function makeIn(folder: PinnedFolder, name: string): void {
 function openAt(path: string, canonical: string, givenPath: string): number {
   const flags = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
   const descriptor = openSync(path, process.platform === "linux" ? flags | O_PATH : flags);
-  if (isAtPlace(descriptor, canonical)) return descriptor;
+  if (isOpenAt(descriptor, canonical)) return descriptor;
   closeSync(descriptor);
   throw new FileRefusal(`${givenPath}: a link took the place of one of its folders meanwhile. Try again.`);
 }

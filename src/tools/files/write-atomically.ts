@@ -7,7 +7,7 @@ import { basename, dirname, join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { errorMessage } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import { isTaken } from "../../system/process-identity.ts";
+import { isPidInUse } from "../../system/process-identity.ts";
 import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { FileRefusal } from "./file-error.ts";
@@ -284,5 +284,5 @@ async function removeIfStale(path: string): Promise<boolean> {
 
 /** True if the process that wrote it is still running. Numbers are reused, including our own. */
 function isRunning(pid: number, writtenAt: number): boolean {
-  return pid === process.pid ? writtenAt >= Math.floor(performance.timeOrigin) : isTaken(pid);
+  return pid === process.pid ? writtenAt >= Math.floor(performance.timeOrigin) : isPidInUse(pid);
 }

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { findProgram, type ProgramSearch } from "../../system/find-program.ts";
-import { pathOfOpen } from "../../system/opened-place.ts";
+import { descriptorPath } from "../../system/open-descriptor.ts";
 import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
 import { openRegularFile, pinFolder } from "../files/open-file.ts";
 import type { PathOptions } from "../resolve-path.ts";
@@ -92,7 +92,7 @@ export async function searchText(locator: RipgrepLocator, search: TextSearch): P
   const file = openRegularFile(join(search.folder, search.file), search.file);
   try {
     // Passes the opened file itself: its name could lead to another one now.
-    if (pathOfOpen(file.descriptor) === undefined)
+    if (descriptorPath(file.descriptor) === undefined)
       return await runSearch(command, search, `./${search.file}`);
     return await runSearch(command, search, "/proc/self/fd/3", file.descriptor);
   } finally {

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { systemClock } from "../../core/base/async.ts";
-import { isTaken, type ProcessRow, readProcessRow, sendSignal } from "../../system/process-identity.ts";
+import { isPidInUse, type ProcessRow, readProcessRow, sendSignal } from "../../system/process-identity.ts";
 
 export interface ProcessInfo {
   readonly pid: number;
@@ -55,7 +55,7 @@ export function findProcessesNow(query: ProcessQuery): readonly ProcessInfo[] {
 }
 
 export function isRunning(info: ProcessInfo): boolean {
-  if (process.platform !== "linux") return isTaken(info.pid);
+  if (process.platform !== "linux") return isPidInUse(info.pid);
   const row = readProcessRow(info.pid);
   return row !== undefined && row.startTime === info.startTime && row.isAlive;
 }
@@ -68,7 +68,7 @@ export function hasStartedSince(pid: number): boolean {
 
 /** True if the group of this leader has a member, zombies included. */
 export function hasGroup(leader: number): boolean {
-  return process.platform !== "win32" && isTaken(-leader);
+  return process.platform !== "win32" && isPidInUse(-leader);
 }
 
 /** `isSettled`: no process that may belong to us was without an environment. */

@@ -1,10 +1,10 @@
-import { orAborted } from "../../core/base/async.ts";
+import { raceAbort } from "../../core/base/async.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { truncateMiddle } from "../../core/base/text.ts";
 import type { ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { errorResult } from "../../core/tool/tool-output.ts";
 import type { Environment } from "../../system/env.ts";
-import { describeDuration, describeExit } from "./report.ts";
+import { describeDuration, describeExit } from "./describe-result.ts";
 import type { PortCommand, PortCommandEnd, ShellPort } from "./shell-ports.ts";
 import type { ShellSession } from "./shell-session.ts";
 
@@ -42,7 +42,7 @@ export async function runInPort(
       },
     });
     // A port that never reports the end of the command must not block.
-    end = await orAborted(running, signal, session.graceMs);
+    end = await raceAbort(running, signal, session.graceMs);
   } catch (error) {
     if (!signal.aborted)
       return errorResult(`The command cannot be started in the editor: ${errorMessage(error)}.`);

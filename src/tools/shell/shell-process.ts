@@ -5,7 +5,7 @@ import { systemClock } from "../../core/base/async.ts";
 import type { SandboxedCommand } from "../../system/command-sandbox.ts";
 import type { Environment } from "../../system/env.ts";
 import { sendSignal } from "../../system/process-identity.ts";
-import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
+import { type ProcessWatcher, withCallMarker } from "../../system/process-watcher.ts";
 import type { OutputBuffer, OutputText } from "./output-buffer.ts";
 import type { OutputPipe } from "./output-folder.ts";
 import {
@@ -56,7 +56,7 @@ export async function startCommand(start: ShellStart): Promise<RunningCommand> {
   try {
     child = spawn(start.file, [...start.args], {
       cwd: start.cwd,
-      env: markedEnvironment(start.env, start.mark),
+      env: withCallMarker(start.env, start.mark),
       detached: process.platform !== "win32",
       windowsHide: true,
       stdio: [

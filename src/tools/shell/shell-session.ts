@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import { errorMessage, invalidConfig, misuse, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, invalidArgument, invalidConfig, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/text.ts";
 import type { CommandPlacement, SandboxedCommand } from "../../system/command-sandbox.ts";
@@ -136,12 +136,12 @@ export class ShellSession {
     const sandbox = await this.#openSandbox();
     const { placement, looks } = this.#options;
     if (placement === undefined && sandbox !== undefined && input.access !== undefined)
-      throw misuse("This session has no way out of its sandbox. Make the call without access.");
+      throw invalidArgument("This session has no way out of its sandbox. Make the call without access.");
     const placed = placement?.(input) ?? (sandbox === undefined ? OUTSIDE : INSIDE);
     if (placed.runs === "outside")
       return { ...placed, env: looks?.(input) === true ? lookOnlyEnvironment(this.env) : this.env };
     if (sandbox !== undefined) return { ...placed, sandbox, env: this.env };
-    throw misuse("This call is to run in a sandbox, and there is none. Nothing was run.");
+    throw invalidArgument("This call is to run in a sandbox, and there is none. Nothing was run.");
   }
 
   #openSandbox(): Promise<CommandSandbox | undefined> {

@@ -1,7 +1,7 @@
-import { findProblem, ownSchema } from "../../../core/base/check.ts";
+import { findProblem, optionSchema } from "../../../core/base/check-options.ts";
 import { invalidConfig, type NanoAgentError } from "../../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../../core/base/json.ts";
-import { nearest } from "../../../core/base/text.ts";
+import { closestMatch } from "../../../core/base/text.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../permission/permission-mode.ts";
 import { createPolicy, type PolicyCall, type PolicyDecision } from "../../../permission/policy.ts";
 import { parseRules } from "../../../permission/rule.ts";
@@ -50,7 +50,7 @@ const KEYS = {
   mode: { enum: PERMISSION_MODES },
   sandbox: { type: "boolean" },
 };
-const LINE = ownSchema({ type: "object", properties: KEYS, required: ["tool", "input"] });
+const LINE = optionSchema({ type: "object", properties: KEYS, required: ["tool", "input"] });
 
 interface Line extends PolicyCall {
   readonly rules?: unknown;
@@ -70,7 +70,9 @@ function decide(given: unknown, base: LineDefaults): CheckedLine {
   const line = value as Line;
   // Ignoring a misspelt key could permit more; other unknown keys belong to the caller.
   const names = Object.keys(KEYS);
-  const misspelt = Object.keys(line).find((key) => !names.includes(key) && nearest(key, names) !== undefined);
+  const misspelt = Object.keys(line).find(
+    (key) => !names.includes(key) && closestMatch(key, names) !== undefined,
+  );
   if (misspelt !== undefined) throw unknownKey(misspelt, names);
   const { tool, input, cwd = base.cwd } = line;
   const policy = createPolicy({

@@ -16,7 +16,7 @@ import {
   prepareCodingSession,
 } from "../../../coding/session/prepare-coding-session.ts";
 import { systemClock } from "../../../core/base/async.ts";
-import { defined } from "../../../core/base/json.ts";
+import { omitUndefined } from "../../../core/base/json.ts";
 import type { Model } from "../../../core/model/model.ts";
 import type { Environment } from "../../../system/env.ts";
 import { says } from "../../../testing/script.ts";
@@ -124,7 +124,7 @@ class DemoRun {
       ...this.#source,
       cwd: this.#project.folder,
       settings: { permissionMode: "auto", allowedTools: ["bash"], maxTurns: MAX_TURNS },
-      ...defined({ onNotice }),
+      ...omitUndefined({ onNotice }),
     });
     this.#signals.allowGrace();
     return this.#session;
@@ -137,11 +137,11 @@ class DemoRun {
       environment: this.#source.environment ?? {},
       cwd: this.#project.folder,
       prompt: DEMO_PROMPT,
-      picks: false,
+      picksSession: false,
       isResumed: false,
       version: NANO_AGENT_VERSION,
       prepare: () => this.#prepare(),
-      takesError: () => false,
+      handlesError: () => false,
       isPlain: false,
       isScratch: true,
       endings: this.#signals,
@@ -159,7 +159,7 @@ class DemoRun {
       columns: () => COLUMNS,
     };
     const told = new Set(session.notices);
-    const drawer = new LineDrawer({ ...place, write, isLive: true, told }, session.view.items);
+    const drawer = new LineDrawer({ ...place, write, isLive: true, shownNotices: told }, session.view.items);
     session.onChange(() => drawer.draw(session.view.items));
     const { stopReason, error } = await session.send(DEMO_PROMPT, { signal: this.#stop });
     drawer.end(session.view.items);

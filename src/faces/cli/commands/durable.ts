@@ -5,13 +5,13 @@ import { currentFolder } from "../../../coding/settings/paths.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import {
   errorMessage,
+  invalidArgument,
   invalidConfig,
-  misuse,
   NanoAgentError,
   toNanoAgentError,
 } from "../../../core/base/errors.ts";
-import { defined, isRecord } from "../../../core/base/json.ts";
-import { counted } from "../../../core/base/text.ts";
+import { isRecord, omitUndefined } from "../../../core/base/json.ts";
+import { pluralize } from "../../../core/base/text.ts";
 import type { DurableRun, DurableState, FleetOptions, RunStatus } from "../../../durable/durable-run.ts";
 import { createFleet, type Fleet } from "../../../durable/fleet.ts";
 import { variable } from "../../../system/env.ts";
@@ -20,14 +20,14 @@ import { terminalLine } from "../../../view/safe-text.ts";
 import { ageText } from "../../text/amounts.ts";
 import { type CommandCall, numberOf } from "../command-call.ts";
 import {
-  answer,
   type CommandContext,
   factLines,
-  type Look,
   linePlace,
-  lookOf,
   say,
+  type TextLayout,
   tableLines,
+  textLayoutOf,
+  writeResult,
 } from "../command-context.ts";
 import { EndingSignals, untilAborted } from "../ending-signals.ts";
 import { timeText } from "./sessions.ts";
@@ -46,8 +46,8 @@ const ACTIONS: { readonly [name: string]: (call: RunsCall) => Promise<void> } = 
     const state = call.text("--state") as DurableState | undefined;
     const agent = call.text("--agent");
     const limit = numberOf(call, "--limit", LIMIT) ?? 50;
-    const found = await call.fleet.list({ limit, ...defined({ state, agent }) });
-    answer(call, found.map(runJson), runTable(found, limit));
+    const found = await call.fleet.list({ limit, ...omitUndefined({ state, agent }) });
+    writeResult(call, found.map(runJson), runTable(found, limit));
   },
   show: async (call) => {
     const run = runOf(call);
@@ -56,7 +56,7 @@ const ACTIONS: { readonly [name: string]: (call: RunsCall) => Promise<void> } = 
     const { sessionLines } = await import("../../terminal/line-drawer.ts");
     const conversation = sessionLines(entries, SHOWN_STEPS, linePlace(call));
     const json = { ...runJson(status), journal: entries.slice(-SHOWN_ENTRIES) };
-    answer(call, json, `${runLines(status, lookOf(call))}${conversation}`);
+    writeResult(call, json, `${runLines(status, textLayoutOf(call))}${conversation}`);
   },
   cancel: async (call) => {
     const run = runOf(call);
@@ -74,18 +74,18 @@ const ACTIONS: { readonly [name: string]: (call: RunsCall) => Promise<void> } = 
     const reason = call.text("--reason");
     const isDenied = call.has("--deny");
     if (reason !== undefined && !isDenied)
-      throw misuse("--reason says why a call is refused: give --deny with it.");
-    const no = { approved: false, ...defined({ reason }) };
+      throw invalidArgument("--reason says why a call is refused: give --deny with it.");
+    const no = { approved: false, ...omitUndefined({ reason }) };
     await runOf(call).approve(callId, isDenied ? no : true);
     call.stdout.write(`${isDenied ? "Refused" : "Approved"} ${callId} of ${call.words[0]}.\n`);
   },
 };
 
 /** Performs one action on a database's runs, with a fleet that processes none. */
-export async function aboutRuns(call: CommandCall): Promise<number> {
+export async function runsCommand(call: CommandCall): Promise<number> {
   const databaseUrl = call.text("--database") ?? variable(call.environment, VARIABLE);
   if (databaseUrl === undefined)
-    throw misuse(`Which database? Write --database postgres://…, or set ${VARIABLE}.`);
+    throw invalidArgument(`Which database? Write --database postgres://…, or set ${VARIABLE}.`);
   const schema = call.text("--schema");
   try {
     await using fleet = await createFleet({
@@ -150,7 +150,7 @@ function runTable(runs: readonly RunStatus[], limit: number): string {
   return `${lines.join("\n")}\n`;
 }
 
-function runLines(status: RunStatus, { style }: Look): string {
+function runLines(status: RunStatus, { style }: TextLayout): string {
   const lines = factLines([
     ["run", status.id],
     ["agent", status.agent],
@@ -161,7 +161,7 @@ function runLines(status: RunStatus, { style }: Look): string {
     ["deadline", timeText(status.deadline) ?? ""],
     ["started", timeText(status.createdAt) ?? ""],
     ["ended", timeText(status.endedAt) ?? ""],
-    ["lost", status.losses === 0 ? "" : `${counted(status.losses, "worker")} since it came further`],
+    ["lost", status.losses === 0 ? "" : `${pluralize(status.losses, "worker")} since it came further`],
   ]);
   const pending = status.pending.flatMap(({ callId, name, input, waitsFor, reason }) => [
     "",
@@ -193,7 +193,7 @@ function statusText({ state, pending, stopReason, error }: RunStatus): string {
 export async function runWorker(call: CommandCall): Promise<number> {
   const file = call.text("--config");
   if (file === undefined)
-    throw misuse("worker needs to know what to work on: nano-agent worker --config worker.mjs");
+    throw invalidArgument("worker needs to know what to work on: nano-agent worker --config worker.mjs");
   const concurrency = numberOf(call, "--concurrency", {
     least: 1,
     most: 999_999,
@@ -202,7 +202,7 @@ export async function runWorker(call: CommandCall): Promise<number> {
   using signals = new EndingSignals();
   const opened = await Promise.race([
     loadWorkerConfig(file, currentFolder()).then(async (loaded) => {
-      const options = { ...loaded, ...defined({ concurrency }) };
+      const options = { ...loaded, ...omitUndefined({ concurrency }) };
       return { options, fleet: await openFleet(call, file, options) };
     }),
     signals.forced,
@@ -239,7 +239,7 @@ function startText({
 }: FleetOptions): string {
   const names = Object.keys(agents).join(", ");
   const place = databaseUrl === undefined ? dataDir : printableUrl(databaseUrl);
-  return `Working on ${names}: up to ${counted(concurrency, "run")} at the same time, version ${version}, from ${place}. Ctrl+C releases them.`;
+  return `Working on ${names}: up to ${pluralize(concurrency, "run")} at the same time, version ${version}, from ${place}. Ctrl+C releases them.`;
 }
 
 /** An error whose message may be printed. Invalid options are an error in the file. */

@@ -5,21 +5,26 @@ import { currentFolder, existingFolder } from "../../../coding/settings/paths.ts
 import { loadSettings, type McpSources, type Settings } from "../../../coding/settings/settings.ts";
 import { commandVariables } from "../../../coding/setup/confine.ts";
 import { openModel } from "../../../coding/setup/open-model.ts";
-import { errorMessage, isNanoAgentError, misuse, NanoAgentError } from "../../../core/base/errors.ts";
-import { counted, shellArgument } from "../../../core/base/text.ts";
 import {
-  type EvaluationEnd,
+  errorMessage,
+  invalidArgument,
+  isNanoAgentError,
+  NanoAgentError,
+} from "../../../core/base/errors.ts";
+import { pluralize, quoteShellArgument } from "../../../core/base/text.ts";
+import {
   type EvaluationEvent,
   type EvaluationOptions,
+  type EvaluationResult,
   evaluate,
 } from "../../../evaluation/evaluate.ts";
-import { type TaskProof, validateTask } from "../../../evaluation/judge.ts";
-import { assertApart, readSuites, type SuiteTasks } from "../../../evaluation/read-suites.ts";
+import { type TaskValidation, validateTask } from "../../../evaluation/judge.ts";
+import { assertNoOverlap, readSuites, type SuiteTasks } from "../../../evaluation/read-suites.ts";
 import {
-  conditionsOf,
-  newestOfEach,
+  latestOfEach,
   ResultsFolder,
   type RunRecord,
+  runSettingsOf,
 } from "../../../evaluation/results-folder.ts";
 import {
   type Comparison,
@@ -27,8 +32,8 @@ import {
   compareModels,
   compareSides,
   comparisonVerdict,
-  counts,
   dollars,
+  isCounted,
   type ModelSummary,
   modelsOf,
   ratioText,
@@ -37,23 +42,30 @@ import {
   summarize,
   summaryCells,
 } from "../../../evaluation/summarize.ts";
-import type { Task, TaskFault } from "../../../evaluation/task.ts";
+import type { InvalidTask, Task } from "../../../evaluation/task.ts";
 import type { TaskScratch } from "../../../evaluation/task-scratch.ts";
-import { chooseModel, namedModel } from "../../../providers/model-choice.ts";
+import { chooseModel, resolveLocalName } from "../../../providers/model-choice.ts";
 import { createProcessWatcher } from "../../../system/process-watcher.ts";
 import { realPath } from "../../../system/real-path.ts";
-import { describeDuration } from "../../../tools/shell/report.ts";
+import { describeDuration } from "../../../tools/shell/describe-result.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import type { Notice } from "../../../view/notice.ts";
 import { noticeText } from "../../../view/notice-text.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { type Command, type CommandCall, numberOf, runFlagsOf } from "../command-call.ts";
-import { answer, type CommandContext, type Style, say, styleFor, tableLines } from "../command-context.ts";
+import {
+  type CommandContext,
+  type Style,
+  say,
+  styleFor,
+  tableLines,
+  writeResult,
+} from "../command-context.ts";
 import { withSignals } from "../ending-signals.ts";
 import { explainError } from "../explain-error.ts";
-import { StrayErrors } from "../foreign-code.ts";
+import { UncaughtErrors } from "../foreign-code.ts";
 import { withPromptFiles, withServerFiles } from "../run-flags.ts";
-import { loadDrawings } from "./export-session.ts";
+import { loadPageRenderer } from "./export-session.ts";
 
 /** `nano-agent eval …`: runs suites, compares results, validates tasks. */
 export const evaluation: Command = (call) => {
@@ -76,7 +88,7 @@ async function runEvaluation(call: CommandCall): Promise<number> {
     repeats: countOf(call, "--repeat", MAX_REPEATS),
   };
   const flags = runFlagsOf(call);
-  const { suites, tasks, faults } = await readTasks(call);
+  const { suites, tasks, invalid: faults } = await readTasks(call);
   if (faults.length > 0) return reportInvalidTasks(call, faults);
   if (call.has("--list")) return printTasks(call, tasks);
   const { model: _last, ...config } = withPromptFiles(flags.config, currentFolder());
@@ -94,7 +106,7 @@ async function runEvaluation(call: CommandCall): Promise<number> {
     folder,
     maxUsd: config.maxBudgetUsd,
     conditions: {
-      ...conditionsOf(settings.config.values),
+      ...runSettingsOf(settings.config.values),
       ...(mcp.configs.length > 0 && { mcpConfig: mcp.configs }),
       ...(mcp.strict && { strictMcpConfig: mcp.strict }),
       ...(addDirs.length > 0 && { addDir: addDirs }),
@@ -117,7 +129,7 @@ async function perform(
   reporter: EvaluationReporter,
   options: Omit<EvaluationOptions, "signal" | "onEvent" | "onLive">,
 ): Promise<number> {
-  const strays = new StrayErrors();
+  const strays = new UncaughtErrors();
   using _caught = strays.listen();
   let killNow = (): void => undefined;
   try {
@@ -140,7 +152,7 @@ async function perform(
         return EXIT.failed;
       }
       const report = await reporter.report(end);
-      answer(call, report.json, report.text);
+      writeResult(call, report.json, report.text);
       reporter.advise(end);
       return areAllSolved(end, options) ? EXIT.done : EXIT.failed;
     });
@@ -152,11 +164,11 @@ async function perform(
 }
 
 function areAllSolved(
-  { records, open }: EvaluationEnd,
+  { records, open }: EvaluationResult,
   { tasks, models, repeats }: Pick<EvaluationOptions, "tasks" | "models" | "repeats">,
 ): boolean {
   const requested = records.filter(({ model, repeat }) => models.includes(model) && repeat <= repeats);
-  return open === 0 && tasks.length > 0 && requested.every((record) => counts(record) && record.solved);
+  return open === 0 && tasks.length > 0 && requested.every((record) => isCounted(record) && record.solved);
 }
 
 /** Every session repeats the same notices: reports each important one once. */
@@ -178,7 +190,7 @@ async function requestedModels(
   const { config, environment } = settings;
   const onNotice = (message: string): void => say(call, message);
   const place = { environment, config: config.values, onNotice, waits: true };
-  const named = await Promise.all(call.list("--model").map((name) => namedModel(name, place)));
+  const named = await Promise.all(call.list("--model").map((name) => resolveLocalName(name, place)));
   const names =
     named.length > 0
       ? [...new Set(named)]
@@ -191,7 +203,7 @@ async function requestedModels(
   for (const name of names) {
     const { info } = await openModel(name, place);
     if (limit !== undefined && info?.price === undefined)
-      throw misuse(
+      throw invalidArgument(
         `${limit} needs prices, and that of ${name} is unknown. Give it one in your settings (providers.NAME.models, 0 for a model that costs nothing), or leave that out.`,
       );
   }
@@ -203,8 +215,8 @@ function folderOf(call: CommandCall, suites: Pick<SuiteTasks, "suites" | "tasks"
   const here = currentFolder();
   const named = call.text("--output");
   const path = realPath(resolve(here, named ?? "evaluation"));
-  assertApart(suites, { results: path, temporary: realPath(tmpdir()) });
-  return named === undefined ? ResultsFolder.fresh(here, new Date()) : new ResultsFolder(path);
+  assertNoOverlap(suites, { results: path, temporary: realPath(tmpdir()) });
+  return named === undefined ? ResultsFolder.create(here, new Date()) : new ResultsFolder(path);
 }
 
 function printTasks(call: CommandCall, tasks: readonly Task[]): number {
@@ -216,7 +228,7 @@ function printTasks(call: CommandCall, tasks: readonly Task[]): number {
       .map((part) => terminalLine(part, 200))
       .join("  ")}\n`;
   });
-  return answer(call, rows, lines.join(""));
+  return writeResult(call, rows, lines.join(""));
 }
 
 class EvaluationReporter {
@@ -245,8 +257,8 @@ class EvaluationReporter {
     const { open, done, damaged, changed } = event;
     this.say(
       done === 0
-        ? `${counted(open, "run")} to make; results go to ${this.#folder.path}.`
-        : `${counted(done, "run")} made before, ${open} to make; results are in ${this.#folder.path}.`,
+        ? `${pluralize(open, "run")} to make; results go to ${this.#folder.path}.`
+        : `${pluralize(done, "run")} made before, ${open} to make; results are in ${this.#folder.path}.`,
     );
     if (damaged.length > 0)
       this.say(
@@ -261,7 +273,7 @@ class EvaluationReporter {
   #run({ task, model, repeat, solved, error, reason, ...facts }: RunRecord, place: string): void {
     const { green, red, yellow, dim } = this.#style;
     const word = error !== undefined ? yellow("failed") : solved ? green("solved") : red("not solved");
-    const figures = `${counted(facts.turns, "turn")}, ${facts.costUsd === null ? "cost unknown" : dollars(facts.costUsd)}, ${describeDuration(facts.ms)}`;
+    const figures = `${pluralize(facts.turns, "turn")}, ${facts.costUsd === null ? "cost unknown" : dollars(facts.costUsd)}, ${describeDuration(facts.ms)}`;
     const name = `${terminalLine(task, 80)} · ${terminalLine(model, 80)} · ${repeat}`;
     const why = solved ? "" : ` · ${terminalLine(reason, 200)}`;
     this.#context.stderr.write(`${dim(`[${place}]`)} ${name} · ${word}${why} · ${dim(figures)}\n`);
@@ -272,13 +284,13 @@ class EvaluationReporter {
     records,
     open,
     spentUsd,
-  }: EvaluationEnd): Promise<{ readonly json: object; readonly text: string }> {
+  }: EvaluationResult): Promise<{ readonly json: object; readonly text: string }> {
     const summaries = summarize(records);
     const comparisons = compareModels(records);
     const titles = new Map(this.#tasks.map(({ name, title }) => [name, title]));
     const title = `Evaluation ${basename(this.#folder.path)}`;
     try {
-      const { evaluationPage, style: pageStyle } = await loadDrawings();
+      const { evaluationPage, style: pageStyle } = await loadPageRenderer();
       const content = { title, records, summaries, comparisons, titles, open };
       this.#folder.writePage(evaluationPage(content, pageStyle));
       this.#hasPage = true;
@@ -304,26 +316,26 @@ class EvaluationReporter {
     };
   }
 
-  advise({ records, open, isShort }: EvaluationEnd): void {
+  advise({ records, open, isShort }: EvaluationResult): void {
     const { path, page } = this.#folder;
-    const resume = `the same command with -o ${shellArgument(path)}`;
+    const resume = `the same command with -o ${quoteShellArgument(path)}`;
     if (isShort && open > 0)
       this.say(
-        `The money is used up: ${counted(open, "run")} still to be made. Go on with ${resume} and a higher --max-budget-usd.`,
+        `The money is used up: ${pluralize(open, "run")} still to be made. Go on with ${resume} and a higher --max-budget-usd.`,
       );
-    else if (open > 0) this.say(`${counted(open, "run")} still to be made. Go on with ${resume}.`);
-    const failed = records.filter((record) => !counts(record)).length;
+    else if (open > 0) this.say(`${pluralize(open, "run")} still to be made. Go on with ${resume}.`);
+    const failed = records.filter((record) => !isCounted(record)).length;
     if (failed > 0)
       this.say(
-        `${counted(failed, "run")} failed for reasons that say nothing about the model, and count for nothing. To make them again: ${resume}.`,
+        `${pluralize(failed, "run")} failed for reasons that say nothing about the model, and count for nothing. To make them again: ${resume}.`,
       );
     const refused = records.reduce((sum, record) => sum + record.refused, 0);
     if (refused > 0)
       this.say(
-        `${counted(refused, "tool call")} refused, by a rule or because nobody could be asked. Allow what the tasks need, with --permission-mode acceptEdits, --allowed-tools or --yolo, and another -o.`,
+        `${pluralize(refused, "tool call")} refused, by a rule or because nobody could be asked. Allow what the tasks need, with --permission-mode acceptEdits, --allowed-tools or --yolo, and another -o.`,
       );
     this.say(
-      `${this.#hasPage ? `Page: ${page}. ` : ""}What happened in a run: XDG_STATE_HOME=${shellArgument(path)} nano-agent sessions show ID (or serve --read-only).`,
+      `${this.#hasPage ? `Page: ${page}. ` : ""}What happened in a run: XDG_STATE_HOME=${quoteShellArgument(path)} nano-agent sessions show ID (or serve --read-only).`,
     );
   }
 }
@@ -343,7 +355,7 @@ function taskText(records: readonly RunRecord[], style: Style): string {
   const names = [...new Set(records.map(({ task }) => task))].sort();
   const lines = names.flatMap((name) => {
     const runs = records.filter(({ task }) => task === name);
-    const counted = runs.filter(counts);
+    const counted = runs.filter(isCounted);
     const solved = counted.filter((run) => run.solved).length;
     const isSolved = solved === runs.length;
     const symbol = isSolved ? style.green("✓") : style.red("✗");
@@ -405,12 +417,12 @@ function scratchSettings(
 }
 
 /** Reports why folders are not tasks. Resolves to the exit code. */
-function reportInvalidTasks(context: CommandContext, faults: readonly TaskFault[]): number {
-  for (const { folder, faults: sentences } of faults)
+function reportInvalidTasks(context: CommandContext, faults: readonly InvalidTask[]): number {
+  for (const { folder, problems: sentences } of faults)
     for (const sentence of sentences) say(context, `${folder} ${sentence}.`);
   say(
     context,
-    `${counted(faults.length, "task")} cannot be used. nano-agent eval validate tells more about the others.`,
+    `${pluralize(faults.length, "task")} cannot be used. nano-agent eval validate tells more about the others.`,
   );
   return EXIT.usage;
 }
@@ -418,9 +430,9 @@ function reportInvalidTasks(context: CommandContext, faults: readonly TaskFault[
 /** `nano-agent eval validate SUITE…`: proves that the tasks tell a solution from a failure. */
 async function validateSuites(call: CommandCall): Promise<number> {
   const jobs = countOf(call, "--jobs", 64);
-  const { tasks, faults } = await readTasks(call);
+  const { tasks, invalid: faults } = await readTasks(call);
   const { environment, config } = await scratchSettings(call);
-  const proofs: TaskProof[] = faults.map(unusable);
+  const proofs: TaskValidation[] = faults.map(unusable);
   return withSignals(async ({ signal, forced }) => {
     const watcher = createProcessWatcher();
     const place = { env: commandVariables(environment, config.values), signal, watcher };
@@ -434,16 +446,16 @@ async function validateSuites(call: CommandCall): Promise<number> {
     if (signal.aborted) return EXIT.failed;
     proofs.sort((left, right) => (left.task < right.task ? -1 : 1));
     const style = styleFor(call.stdout.isTerminal, call.environment);
-    answer(call, proofs, proofText(proofs, style));
+    writeResult(call, proofs, proofText(proofs, style));
     return proofs.some((proof) => proof.faults.length > 0) ? EXIT.failed : EXIT.done;
   });
 }
 
-function unusable({ name, faults }: TaskFault): TaskProof {
+function unusable({ name, problems: faults }: InvalidTask): TaskValidation {
   return { task: name, faults, isSolvable: false };
 }
 
-function proofText(proofs: readonly TaskProof[], style: Style): string {
+function proofText(proofs: readonly TaskValidation[], style: Style): string {
   const lines = proofs.flatMap(({ task, faults, isSolvable }) => {
     const name = terminalLine(task, 80);
     if (faults.length > 0)
@@ -457,8 +469,8 @@ function proofText(proofs: readonly TaskProof[], style: Style): string {
   const bad = proofs.filter(({ faults }) => faults.length > 0).length;
   const total =
     bad === 0
-      ? counted(proofs.length, "good task")
-      : `${bad} of ${counted(proofs.length, "task")} cannot be used as it stands`;
+      ? pluralize(proofs.length, "good task")
+      : `${bad} of ${pluralize(proofs.length, "task")} cannot be used as it stands`;
   return [...lines, `${total}.`].map((line) => `${line}\n`).join("");
 }
 
@@ -469,11 +481,11 @@ async function compareResults(call: CommandCall): Promise<number> {
   const pairs = modelPairs(a, b);
   const comparisons = pairs.flatMap(([left, right]) => compareSides(sideOf(a, left), sideOf(b, right)) ?? []);
   if (comparisons.length === 0)
-    throw misuse(
+    throw invalidArgument(
       `${a.folder} and ${b.folder} have no task in common in the same form, so there is nothing to compare. Compare results of one suite.`,
     );
   const style = styleFor(call.stdout.isTerminal, call.environment);
-  return answer(call, comparisons, comparisons.map((each) => comparisonText(each, style)).join("\n"));
+  return writeResult(call, comparisons, comparisons.map((each) => comparisonText(each, style)).join("\n"));
 }
 
 interface ReadSide {
@@ -487,8 +499,8 @@ function readSide(context: CommandContext, path: string, name: string): ReadSide
   if (damaged.length > 0)
     say(context, `${folder}: lines that cannot be read are left out: ${damaged.join(", ")}.`);
   if (records.length === 0)
-    throw misuse(`${folder} holds no results yet. Run nano-agent eval with -o ${path} first.`);
-  return { folder, records: newestOfEach(records) };
+    throw invalidArgument(`${folder} holds no results yet. Run nano-agent eval with -o ${path} first.`);
+  return { folder, records: latestOfEach(records) };
 }
 
 /** One model on each side is a pair whatever the names; of several, those that both sides have. */
@@ -499,7 +511,7 @@ function modelPairs(a: ReadSide, b: ReadSide): readonly (readonly [string, strin
     return [[onlyLeft, onlyRight]];
   const both = left.filter((model) => right.includes(model));
   if (both.length > 0) return both.map((model) => [model, model]);
-  throw misuse(
+  throw invalidArgument(
     `No model is on both sides: ${a.folder} has ${left.join(", ")}, ${b.folder} has ${right.join(", ")}. Compare folders with a model in common, or with one model each.`,
   );
 }

@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import { redactionFor } from "../../../coding/setup/confine.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { SessionState } from "../../../core/agent/state.ts";
-import { errorMessage, type Json, misuse } from "../../../core/base/errors.ts";
-import { fenced, type Redaction } from "../../../core/base/text.ts";
+import { errorMessage, invalidArgument, type Json } from "../../../core/base/errors.ts";
+import { type Redaction, toCodeBlock } from "../../../core/base/text.ts";
 import type { ContentBlock, Message } from "../../../core/message/message.ts";
 import { redactJson } from "../../../core/tool/tool-output.ts";
 import type { EvaluationContent } from "../../../evaluation/summarize.ts";
@@ -14,7 +14,7 @@ import { replaceFile } from "../../../system/replace-file.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { terminalText } from "../../../view/safe-text.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
-import { settingsHere } from "../command-context.ts";
+import { loadLocalSettings } from "../command-context.ts";
 
 type Format = "markdown" | "json" | "html";
 
@@ -25,7 +25,7 @@ type Format = "markdown" | "json" | "html";
 export async function exportSession(call: SessionCall, { path }: SessionFile): Promise<number> {
   const { cwd, stdout } = call;
   const format = formatOf(call);
-  const { config, environment } = await settingsHere(call);
+  const { config, environment } = await loadLocalSettings(call);
   const content = readSession(path);
   const entries = redactEntries(redactionFor(environment, config.values), content.entries);
   const text = await exportText({ ...content, entries }, format);
@@ -41,12 +41,12 @@ function formatOf({ has, text }: CommandCall): Format {
   );
   const [format = "markdown", other] = formats;
   if (other === undefined) return format;
-  throw misuse("sessions export writes one format: markdown, json or html. Leave the others out.");
+  throw invalidArgument("sessions export writes one format: markdown, json or html. Leave the others out.");
 }
 
 async function exportText(content: SessionContent, format: Format): Promise<string> {
   if (format === "html") {
-    const { exportPage, style } = await loadDrawings();
+    const { exportPage, style } = await loadPageRenderer();
     return exportPage(content, style);
   }
   const state = new SessionState();
@@ -66,7 +66,7 @@ interface Drawings {
  * Loads the functions that render pages to files, and their style sheet. The build puts both next to this
  * file.
  */
-export async function loadDrawings(): Promise<Drawings & { readonly style: string }> {
+export async function loadPageRenderer(): Promise<Drawings & { readonly style: string }> {
   const web = new URL("../../web/", import.meta.url);
   const [, sheet = ""] = /href="([^"]+\.css)"/.exec(readFileSync(new URL("index.html", web), "utf8")) ?? [];
   const drawings = (await import(new URL("../export-page.mjs", import.meta.url).href)) as Drawings;
@@ -110,10 +110,11 @@ function blockMarkdown(block: ContentBlock): string {
         ? `![image](${block.source.url})`
         : `*image, ${block.source.media_type}*`;
     case "tool_use":
-      return `**${block.name}**\n\n${fenced(JSON.stringify(block.input, undefined, 2), "json")}`;
+      return `**${block.name}**\n\n${toCodeBlock(JSON.stringify(block.input, undefined, 2), "json")}`;
     case "tool_result": {
       const { content } = block;
-      const text = typeof content === "string" ? fenced(content) : content.map(blockMarkdown).join("\n\n");
+      const text =
+        typeof content === "string" ? toCodeBlock(content) : content.map(blockMarkdown).join("\n\n");
       return `${block.is_error === true ? "*failed*" : "*result*"}\n\n${text}`;
     }
   }
@@ -131,11 +132,11 @@ function redactEntries(
 /** Writes a file only the user can access (0600), replacing one with that name. */
 function writePrivateFile(path: string, text: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false)
-    throw misuse(`${path} is not a regular file. Name another file.`);
+    throw invalidArgument(`${path} is not a regular file. Name another file.`);
   try {
     // A new file: another hard link to the old file keeps its contents.
     replaceFile(path, text);
   } catch (error) {
-    throw misuse(`${path} cannot be written: ${errorMessage(error)}.`, { cause: error });
+    throw invalidArgument(`${path} cannot be written: ${errorMessage(error)}.`, { cause: error });
   }
 }

@@ -10,13 +10,13 @@ import { EXIT } from "../../../view/exit-code.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { CommandCall } from "../command-call.ts";
 import {
-  answer,
   type CommandContext,
-  type Look,
-  lookOf,
+  loadLocalSettings,
   say,
-  settingsHere,
+  type TextLayout,
+  textLayoutOf,
   wrapText,
+  writeResult,
 } from "../command-context.ts";
 
 /** A list entry as shown by `--json`. */
@@ -77,7 +77,7 @@ const MAX_SCRIPTS = 8;
 
 /** `nano-agent extensions list`: loads the extensions of this folder and lists what each provides. */
 export async function extensions(call: CommandCall): Promise<number> {
-  const settings = await settingsHere(call);
+  const settings = await loadLocalSettings(call);
   const found = findExtensionFiles(settings);
   const { loadExtensions } = await import("../../../coding/plugins/plugin-loaders.ts");
   const loaded = await loadExtensions(found.files, { cwd: settings.cwd, onFailure: () => undefined });
@@ -101,7 +101,7 @@ export async function extensions(call: CommandCall): Promise<number> {
 async function extensionsHere(
   context: CommandContext,
 ): Promise<{ readonly found: Extensions; readonly isTrusted: IsTrusted }> {
-  const settings = await settingsHere(context);
+  const settings = await loadLocalSettings(context);
   const isTrusted = extensionTrust(settings.trust);
   return { found: await findExtensions(settings, describedTools(settings), isTrusted), isTrusted };
 }
@@ -136,16 +136,16 @@ function extensionRow({ name, origin, path, tools, commands, hooks, providers, s
 
 function list<R extends Row>(call: CommandCall, listing: Listing<R>): number {
   const { name, rows, findings, none, facts } = listing;
-  const look = lookOf(call);
+  const look = textLayoutOf(call);
   const lines =
     rows.length === 0 ? wrapText(none, look) : rows.flatMap((row) => rowLines(row, facts(row), look));
-  answer(call, { [name]: rows, findings }, `${lines.join("\n")}\n`);
+  writeResult(call, { [name]: rows, findings }, `${lines.join("\n")}\n`);
   if (call.has("--json")) return EXIT.done;
   for (const { path, level, message } of findings) say(call, `${level}: ${path}: ${message}`);
   return EXIT.done;
 }
 
-function rowLines(row: Row, facts: readonly string[], { style, width }: Look): readonly string[] {
+function rowLines(row: Row, facts: readonly string[], { style, width }: TextLayout): readonly string[] {
   const { description = "", path, origin } = row;
   const name = terminalLine(row.name, 200);
   const head = `${name}  ${terminalLine(description, 200)}`.trimEnd();

@@ -1,4 +1,4 @@
-import { type FoundServers, faultText, findMcpServers } from "../../../coding/mcp/find-servers.ts";
+import { type FoundServers, findMcpServers, unusableServerText } from "../../../coding/mcp/find-servers.ts";
 import { hubFor } from "../../../coding/mcp/mcp-parts.ts";
 import { projectServersFile, saveServer } from "../../../coding/mcp/saved-servers.ts";
 import { configPath } from "../../../coding/settings/paths.ts";
@@ -6,9 +6,9 @@ import { loginStore, removeLogin } from "../../../coding/settings/saved-keys.ts"
 import type { Settings } from "../../../coding/settings/settings.ts";
 import { redactionFor } from "../../../coding/setup/confine.ts";
 import { systemClock } from "../../../core/base/async.ts";
-import { errorMessage, misuse } from "../../../core/base/errors.ts";
+import { errorMessage, invalidArgument } from "../../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../../core/base/json.ts";
-import { counted, didYouMean } from "../../../core/base/text.ts";
+import { didYouMean, pluralize } from "../../../core/base/text.ts";
 import type { McpHub, McpServerStatus } from "../../../extensions/mcp/mcp-hub.ts";
 import {
   type HttpServer,
@@ -19,24 +19,24 @@ import { toMcpResult } from "../../../extensions/mcp/tool-result.ts";
 import { networkOptions } from "../../../providers/network-options.ts";
 import { type Environment, variable } from "../../../system/env.ts";
 import { EXIT } from "../../../view/exit-code.ts";
-import { leftOutText } from "../../../view/notice-text.ts";
+import { untrustedText } from "../../../view/notice-text.ts";
 import { terminalLine, terminalText } from "../../../view/safe-text.ts";
 import type { CommandCall } from "../command-call.ts";
 import {
-  answer,
   type CommandContext,
-  type Look,
-  lookOf,
+  loadLocalSettings,
   say,
-  settingsHere,
+  type TextLayout,
+  textLayoutOf,
   wrapText,
+  writeResult,
 } from "../command-context.ts";
 import { EndingSignals, withSignals } from "../ending-signals.ts";
 import { BROWSERS, mcpServe, openInBrowser } from "./server-commands.ts";
 
 /** `nano-agent mcp list|get|add|remove|test|login|logout|serve`. */
 export async function mcp(call: CommandCall): Promise<number> {
-  const settings = await settingsHere(call);
+  const settings = await loadLocalSettings(call);
   const place = { call, settings };
   switch (call.action) {
     case "add":
@@ -72,10 +72,10 @@ async function list(place: McpCall): Promise<number> {
       const status = statuses.find(({ name }) => name === definition.name);
       return status === undefined ? [] : [serverRow(definition, status)];
     });
-    const lines = rows.flatMap((row) => serverLines(row, lookOf(call)));
+    const lines = rows.flatMap((row) => serverLines(row, textLayoutOf(call)));
     if (lines.length === 0)
       lines.push("There are no MCP servers. To add one: nano-agent mcp add NAME -- COMMAND…");
-    return answer(call, { servers: rows, faults: found.faults }, `${lines.join("\n")}\n`);
+    return writeResult(call, { servers: rows, faults: found.problems }, `${lines.join("\n")}\n`);
   });
 }
 
@@ -90,8 +90,8 @@ async function get(place: McpCall): Promise<number> {
       prompts: (await hub.prompts()).map(({ name }) => name),
       resources: (await hub.resources()).map(({ mention }) => mention),
     };
-    const lines = serverLines(row, { ...lookOf(call), more });
-    return answer(call, { ...row, ...more }, `${lines.join("\n")}\n`);
+    const lines = serverLines(row, { ...textLayoutOf(call), more });
+    return writeResult(call, { ...row, ...more }, `${lines.join("\n")}\n`);
   });
 }
 
@@ -109,7 +109,7 @@ async function testServer(place: McpCall): Promise<number> {
       return EXIT.failed;
     }
     if (tool === undefined) {
-      stdout.write(`${definition.name} works: ${counted(status.tools.length, "tool")}.\n`);
+      stdout.write(`${definition.name} works: ${pluralize(status.tools.length, "tool")}.\n`);
       return EXIT.done;
     }
     try {
@@ -135,9 +135,9 @@ async function testServer(place: McpCall): Promise<number> {
 /** The server's own name of a tool. Throws `invalid_argument` if it has no such tool. */
 function knownTool({ name, tools, dropped }: McpServerStatus, tool: string): string {
   const names = [...tools, ...dropped].map((each) => each.name);
-  const known = tools.find(({ as }) => as === tool)?.name ?? tool;
+  const known = tools.find(({ agentName: as }) => as === tool)?.name ?? tool;
   if (names.includes(known)) return known;
-  throw misuse(
+  throw invalidArgument(
     `${name} has no tool ${JSON.stringify(tool)}.${didYouMean(tool, names)} Its tools: ${names.join(", ") || "none"}.`,
   );
 }
@@ -146,7 +146,9 @@ function argumentsOf(json: string | undefined): object {
   if (json === undefined) return {};
   const parsed = safeParse(json);
   if (parsed.ok && isRecord(parsed.value)) return parsed.value;
-  throw misuse(`${JSON.stringify(json)} is not a JSON object. Write arguments as '{"name":"value"}'.`);
+  throw invalidArgument(
+    `${JSON.stringify(json)} is not a JSON object. Write arguments as '{"name":"value"}'.`,
+  );
 }
 
 async function add({ call, settings }: McpCall): Promise<number> {
@@ -178,9 +180,9 @@ function fileOf({ call, settings }: Pick<McpCall, "call" | "settings">): string 
 /** The servers of the folder; reports invalid definitions and servers that await trust. */
 async function findServers({ call, settings }: McpCall): Promise<FoundServers> {
   const found = await findMcpServers(settings);
-  for (const fault of found.faults) say(call, faultText(fault));
+  for (const fault of found.problems) say(call, unusableServerText(fault));
   const { leftOut } = settings.trust;
-  if (leftOut.length > 0) say(call, leftOutText(leftOut));
+  if (leftOut.length > 0) say(call, untrustedText(leftOut));
   return found;
 }
 
@@ -191,7 +193,7 @@ async function namedServer(place: McpCall): Promise<McpServerDefinition> {
   const server = found.servers.find((each) => each.name === name);
   if (server !== undefined) return server;
   const names = found.servers.map((each) => each.name);
-  throw misuse(
+  throw invalidArgument(
     `There is no MCP server ${JSON.stringify(name)} here.${didYouMean(name, names)} Servers: ${names.join(", ") || "none"}.`,
   );
 }
@@ -212,7 +214,7 @@ async function withHub(
     signal.addEventListener("abort", () => hub.killNow(), { once: true });
     try {
       hub.start();
-      await hub.settled();
+      await hub.waitUntilSettled();
       return await work(hub);
     } finally {
       await hub.close();
@@ -259,7 +261,9 @@ function mcpLogout({ stdout }: CommandContext, { paths }: Settings, server: McpS
 
 function asHttpServer(server: McpServerDefinition): HttpServer {
   if (server.type !== "stdio") return server;
-  throw misuse(`The server ${server.name} is a program of this machine: there is nothing to log in to.`);
+  throw invalidArgument(
+    `The server ${server.name} is a program of this machine: there is nothing to log in to.`,
+  );
 }
 
 /** Opens a page in a browser, if any; its address has been printed, so this may fail. */
@@ -274,14 +278,14 @@ function openPage(page: URL, environment: Environment): void {
 function definitionFrom(call: CommandCall): { readonly name: string; readonly definition: object } {
   const [name = "", url] = call.words;
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name))
-    throw misuse(
+    throw invalidArgument(
       `${JSON.stringify(name)} is not a name for a server: use letters, digits, ".", "_" and "-".`,
     );
   const definition = url === undefined ? commandServer(call) : httpServer(call, url);
   // Variables may be set later or elsewhere: only their form is checked.
   const place = { source: "mcp add", variables: new Proxy({}, ANY_VARIABLE) };
   const parsed = parseServer(name, definition, place);
-  if (!parsed.ok) throw misuse(`The server ${name} ${parsed.fault}`);
+  if (!parsed.ok) throw invalidArgument(`The server ${name} ${parsed.fault}`);
   return { name, definition };
 }
 
@@ -290,19 +294,19 @@ const ANY_VARIABLE: ProxyHandler<{ readonly [name: string]: string }> = {
   getOwnPropertyDescriptor: () => ({ configurable: true, enumerable: true, value: "http" }),
 };
 
-function commandServer({ behind, has, list }: CommandCall): object {
+function commandServer({ afterDashes: behind, has, list }: CommandCall): object {
   const [command, ...args] = behind;
   if (command === undefined)
-    throw misuse("mcp add needs a URL, or behind -- a command: nano-agent mcp add NAME -- COMMAND…");
+    throw invalidArgument("mcp add needs a URL, or behind -- a command: nano-agent mcp add NAME -- COMMAND…");
   for (const option of ["--header", "--transport"] as const)
-    if (has(option)) throw misuse(`${option} is for a server at a URL. Leave it out.`);
+    if (has(option)) throw invalidArgument(`${option} is for a server at a URL. Leave it out.`);
   const env = parsePairs(list("--env"), { option: "--env", sign: "=" });
   return { command, args, ...(Object.keys(env).length === 0 ? {} : { env }) };
 }
 
-function httpServer({ behind, has, list, text }: CommandCall, url: string): object {
-  if (behind.length > 0) throw misuse("mcp add got a URL and a command. Leave one out.");
-  if (has("--env")) throw misuse("--env is for a server that a command starts. Leave it out.");
+function httpServer({ afterDashes: behind, has, list, text }: CommandCall, url: string): object {
+  if (behind.length > 0) throw invalidArgument("mcp add got a URL and a command. Leave one out.");
+  if (has("--env")) throw invalidArgument("--env is for a server that a command starts. Leave it out.");
   const headers = parsePairs(list("--header"), { option: "--header", sign: ":" });
   const type = text("--transport") ?? "http";
   return { type, url, ...(Object.keys(headers).length === 0 ? {} : { headers }) };
@@ -316,7 +320,9 @@ function parsePairs(
     texts.map((text) => {
       const at = text.indexOf(sign);
       if (at < 1)
-        throw misuse(`${option} ${JSON.stringify(text)}: write NAME${sign}${sign === ":" ? " " : ""}TEXT.`);
+        throw invalidArgument(
+          `${option} ${JSON.stringify(text)}: write NAME${sign}${sign === ":" ? " " : ""}TEXT.`,
+        );
       const value = text.slice(at + 1);
       return [text.slice(0, at).trim(), sign === ":" ? value.trim() : value];
     }),
@@ -351,12 +357,12 @@ function serverRow(server: McpServerDefinition, status: McpServerStatus): Server
     given: Object.keys(isProcess ? server.env : server.headers),
     source: server.source,
     tokens: tools.reduce((sum, { tokens }) => sum + tokens, 0),
-    tools: tools.map(({ as, tokens }) => ({ name: as, tokens })),
+    tools: tools.map(({ agentName: as, tokens }) => ({ name: as, tokens })),
     dropped,
   };
 }
 
-interface ServerTextShape extends Look {
+interface ServerTextShape extends TextLayout {
   readonly more?: { readonly prompts: readonly string[]; readonly resources: readonly string[] };
 }
 
@@ -366,7 +372,7 @@ function serverLines(row: ServerRow, { style, width, more }: ServerTextShape): r
       style.dim(line),
     );
   const known =
-    row.tools.length === 0 ? "" : `  ${counted(row.tools.length, "tool")}, about ${row.tokens} tokens`;
+    row.tools.length === 0 ? "" : `  ${pluralize(row.tools.length, "tool")}, about ${row.tokens} tokens`;
   const reason = row.reason === undefined ? [] : indented(row.reason);
   const given = row.given.length === 0 ? "" : ` (with ${row.given.join(", ")})`;
   return [

@@ -5,7 +5,7 @@ import { SqliteLongTermMemory } from "../../../memory/sqlite-long-term-memory.ts
 import { EXIT } from "../../../view/exit-code.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { CommandCall } from "../command-call.ts";
-import { answer, say } from "../command-context.ts";
+import { say, writeResult } from "../command-context.ts";
 
 const MAX_RECORDS = 50;
 
@@ -47,5 +47,5 @@ function show(
   );
   const none =
     'Nothing is remembered. To have runs remember, set "memory": { "longTerm": "both" } in your own configuration.';
-  return answer(call, rows, `${lines.join("\n") || none}\n`);
+  return writeResult(call, rows, `${lines.join("\n") || none}\n`);
 }

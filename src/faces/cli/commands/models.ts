@@ -1,20 +1,25 @@
 import type { Settings } from "../../../coding/settings/settings.ts";
 import { modelsAt, tryModel } from "../../../coding/setup/model-setup.ts";
-import { misuse, toNanoAgentError } from "../../../core/base/errors.ts";
+import { invalidArgument, toNanoAgentError } from "../../../core/base/errors.ts";
 import type { ModelInfo } from "../../../core/model/model.ts";
 import { findPreset, PRESETS, type Preset, providerAddress } from "../../../providers/catalog.ts";
 import {
   findLocalServers,
   LOCAL_BASE_URLS,
   type LocalServer,
-  onlyModelOf,
+  requireOnlyModel,
 } from "../../../providers/local/local-servers.ts";
-import { chooseModel, keyVariableOf, LOCAL_MODEL, namedModel } from "../../../providers/model-choice.ts";
+import {
+  chooseModel,
+  keyVariableOf,
+  LOCAL_MODEL,
+  resolveLocalName,
+} from "../../../providers/model-choice.ts";
 import { knownModelIds, knownModelInfo } from "../../../providers/model-info.ts";
 import { EXIT, exitCodeOfError } from "../../../view/exit-code.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { CommandCall } from "../command-call.ts";
-import { answer, settingsHere } from "../command-context.ts";
+import { loadLocalSettings, writeResult } from "../command-context.ts";
 import { explainError } from "../explain-error.ts";
 
 interface ProviderRow {
@@ -30,7 +35,7 @@ interface ProviderRow {
 
 /** `nano-agent models [PROVIDER]`: the models available for `-m`, and what is missing for them. */
 export async function models(call: CommandCall): Promise<number> {
-  const settings = await settingsHere(call);
+  const settings = await loadLocalSettings(call);
   const { environment } = settings;
   const custom = Object.entries(settings.config.values.providers ?? {});
   const [wanted] = call.words;
@@ -57,7 +62,7 @@ export async function models(call: CommandCall): Promise<number> {
       rowOf(preset, keyVariableOf(preset, environment), servers, listed.get(preset.name) ?? []),
     ),
   ].filter(({ provider }) => chosen === undefined || provider === chosen);
-  return answer(call, rows, rows.map(describe).join(""));
+  return writeResult(call, rows, rows.map(describe).join(""));
 }
 
 /** The models listed by a server at a custom address of the provider; none if it does not answer. */
@@ -123,7 +128,7 @@ function infoLine(info: ModelInfo | undefined): string {
  */
 export async function auth(call: CommandCall): Promise<number> {
   const [provider] = call.words;
-  const settings = await settingsHere(call);
+  const settings = await loadLocalSettings(call);
   const { config, environment } = settings;
   const name =
     provider === undefined
@@ -132,7 +137,7 @@ export async function auth(call: CommandCall): Promise<number> {
   const preset = PRESETS.find((each) => each.name === name.split("/", 1)[0]);
   const key = preset === undefined ? undefined : keyVariableOf(preset, environment);
   const report = (ok: boolean, message: string): void => {
-    answer(call, { model: name, ok, key, message }, `${name}: ${terminalLine(message, 2_000)}\n`);
+    writeResult(call, { model: name, ok, key, message }, `${name}: ${terminalLine(message, 2_000)}\n`);
   };
   try {
     await tryModel(name, settings);
@@ -146,11 +151,14 @@ export async function auth(call: CommandCall): Promise<number> {
 }
 
 async function modelOf(provider: string, { environment, config }: Settings): Promise<string> {
-  if (provider === LOCAL_MODEL) return namedModel(provider, { environment, config: config.values });
+  if (provider === LOCAL_MODEL) return resolveLocalName(provider, { environment, config: config.values });
   if (provider.includes("/")) return provider;
   const preset = findPreset(provider);
   const id = preset.defaultModel ?? knownModelIds(preset.name)[0];
   if (id !== undefined) return `${preset.name}/${id}`;
-  if (preset.name in LOCAL_BASE_URLS) return onlyModelOf(preset.name, { environment, config: config.values });
-  throw misuse(`${preset.name} has no default model. Name one: nano-agent auth check ${preset.name}/ID.`);
+  if (preset.name in LOCAL_BASE_URLS)
+    return requireOnlyModel(preset.name, { environment, config: config.values });
+  throw invalidArgument(
+    `${preset.name} has no default model. Name one: nano-agent auth check ${preset.name}/ID.`,
+  );
 }

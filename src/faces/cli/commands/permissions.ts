@@ -6,24 +6,24 @@ import {
 } from "../../../coding/project/acting-files.ts";
 import { currentFolder, existingFolder, userPaths } from "../../../coding/settings/paths.ts";
 import { findTrustItems, type ProjectItems } from "../../../coding/settings/settings.ts";
-import { errorMessage, misuse } from "../../../core/base/errors.ts";
-import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
+import { errorMessage, invalidArgument } from "../../../core/base/errors.ts";
+import { revealInvisible } from "../../../core/base/hidden-characters.ts";
 import { describeDefaults } from "../../../permission/built-in-rules.ts";
 import { variable } from "../../../system/env.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import type { LeftOut } from "../../../view/notice.ts";
 import { itemName } from "../../../view/notice-text.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { agrees } from "../answer-questions.ts";
+import { confirmItems } from "../answer-questions.ts";
 import type { CommandCall } from "../command-call.ts";
 import {
-  answer,
   type CommandContext,
   factLines,
-  lookOf,
+  loadLocalSettings,
   say,
-  settingsHere,
+  textLayoutOf,
   wrapText,
+  writeResult,
 } from "../command-context.ts";
 import { inputLines, stdinKind } from "../prompt.ts";
 import { checkLine } from "./check-lines.ts";
@@ -39,19 +39,21 @@ import { checkLine } from "./check-lines.ts";
 export async function permissions(call: CommandCall): Promise<number> {
   if (call.action === "defaults") {
     const rows = describeDefaults();
-    return answer(call, rows, `${rows.join("\n")}\n`);
+    return writeResult(call, rows, `${rows.join("\n")}\n`);
   }
   const [command] = call.words;
   if (command !== undefined) return checkCommand(call, command);
   if (stdinKind() === "terminal")
-    throw misuse("permissions check needs a command in quotes: nano-agent permissions check 'npm test'.");
+    throw invalidArgument(
+      "permissions check needs a command in quotes: nano-agent permissions check 'npm test'.",
+    );
   return checkInput(call);
 }
 
 const DECISIONS = { allow: "allowed", ask: "asks a person", deny: "refused" } as const;
 
 async function checkCommand(call: CommandCall, command: string): Promise<number> {
-  const { config, paths, cwd } = await settingsHere(call);
+  const { config, paths, cwd } = await loadLocalSettings(call);
   const { permissions: own = {}, allowedTools = [], disallowedTools = [], permissionMode } = config.values;
   const line = JSON.stringify({
     tool: "bash",
@@ -64,7 +66,7 @@ async function checkCommand(call: CommandCall, command: string): Promise<number>
     mode: permissionMode,
   });
   const decided = checkLine(line, { cwd, home: paths.home });
-  if ("error" in decided) throw misuse(decided.error);
+  if ("error" in decided) throw invalidArgument(decided.error);
   const { decision, part, rule, reason, suggestion, runs } = decided;
   const lines = factLines(
     [
@@ -79,7 +81,7 @@ async function checkCommand(call: CommandCall, command: string): Promise<number>
     ],
     15,
   );
-  answer(call, decided, `${lines.join("\n")}\n`);
+  writeResult(call, decided, `${lines.join("\n")}\n`);
   return decided.decision === "allow" ? EXIT.done : EXIT.refused;
 }
 
@@ -100,7 +102,9 @@ async function checkInput({ stdout, stderr, environment }: CommandContext): Prom
       await stdout.drain();
     }
   } catch (error) {
-    throw misuse(`Standard input cannot be read: ${errorMessage(error)}. Pipe JSON lines.`, { cause: error });
+    throw invalidArgument(`Standard input cannot be read: ${errorMessage(error)}. Pipe JSON lines.`, {
+      cause: error,
+    });
   }
   return malformed === 0 ? EXIT.done : EXIT.usage;
 }
@@ -113,7 +117,8 @@ async function checkInput({ stdout, stderr, environment }: CommandContext): Prom
  */
 export async function trust(call: CommandCall): Promise<number> {
   const actions = (["--yes", "--list", "--remove"] as const).filter((option) => call.has(option));
-  if (actions.length > 1) throw misuse(`${actions.join(" and ")} exclude each other. Leave one out.`);
+  if (actions.length > 1)
+    throw invalidArgument(`${actions.join(" and ")} exclude each other. Leave one out.`);
   if (call.has("--list")) return list(call);
   return call.has("--remove") ? remove(call) : approve(call);
 }
@@ -126,7 +131,7 @@ function list(call: CommandCall): number {
     ...items.map((item) => `  ${terminalLine(item, 500)}`),
   ]);
   if (lines.length === 0) lines.push("No project is trusted with anything.");
-  return answer(call, rows, `${lines.join("\n")}\n`);
+  return writeResult(call, rows, `${lines.join("\n")}\n`);
 }
 
 async function remove({ stdout, environment, words }: CommandCall): Promise<number> {
@@ -151,14 +156,14 @@ async function approve(call: CommandCall): Promise<number> {
   const { stdout, environment } = call;
   const [json, yes] = [call.has("--json"), call.has("--yes")];
   if (yes && variable(environment, "NANO_AGENT_CALL") !== undefined)
-    throw misuse("nano-agent trust --yes is for people: an agent cannot approve for its user.");
+    throw invalidArgument("nano-agent trust --yes is for people: an agent cannot approve for its user.");
   const paths = userPaths(environment);
   const project = await findTrustItems(existingFolder(call.words[0] ?? ".", "trust"), paths);
   const { folder, items } = project;
   const isOpen = isOpenIn(openTrustedProject(folder, paths));
   const count = items.filter(isOpen).length;
-  if (!json) stdout.write(textOf(project, isOpen, lookOf(call).width));
-  const agreed = yes || json || count === 0 || (await agrees(call, count, "Trust {} in this folder?"));
+  if (!json) stdout.write(textOf(project, isOpen, textLayoutOf(call).width));
+  const agreed = yes || json || count === 0 || (await confirmItems(call, count, "Trust {} in this folder?"));
   if (!agreed) {
     say(call, "nothing was approved. To approve all of it: nano-agent trust --yes");
     return EXIT.refused;
@@ -190,7 +195,7 @@ function textOf(
     const name = `${terminalLine(itemName(item), 300)}  (${terminalLine(state, 200)})`;
     return [
       ...wrapText(name, { width, first: "  ", rest: "    " }),
-      ...wrapText(terminalLine(withHiddenShown(item.does), 4_000), { width, first: "      " }),
+      ...wrapText(terminalLine(revealInvisible(item.does), 4_000), { width, first: "      " }),
     ];
   });
   return `${[...wrapText(`${place} brings what can act:`, { width }), ...lines].join("\n")}\n`;

@@ -3,14 +3,14 @@ import { fileURLToPath } from "node:url";
 import type { CodingSessionOptions } from "../../../coding/session/coding-session.ts";
 import { currentFolder } from "../../../coding/settings/paths.ts";
 import type { Settings } from "../../../coding/settings/settings.ts";
-import { errorMessage, misuse } from "../../../core/base/errors.ts";
-import { withoutUnkept } from "../../../session/session-error.ts";
+import { errorMessage, invalidArgument } from "../../../core/base/errors.ts";
+import { withoutSessionHint } from "../../../session/session-error.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { noticeText } from "../../../view/notice-text.ts";
 import { type CommandCall, numberOf, PORT, runFlagsOf } from "../command-call.ts";
-import { ownStandardOutput, say, settingsHere } from "../command-context.ts";
+import { loadLocalSettings, ownStandardOutput, say } from "../command-context.ts";
 import { untilAborted, withSignals } from "../ending-signals.ts";
-import { StrayErrors } from "../foreign-code.ts";
+import { UncaughtErrors } from "../foreign-code.ts";
 import { readTextFile } from "../prompt.ts";
 import { withPromptFiles, withServerFiles } from "../run-flags.ts";
 
@@ -31,7 +31,7 @@ async function serveUntilSignal(
 ): Promise<number> {
   const { environment } = call;
   const { config, addDirs, mcp } = runFlagsOf(call);
-  const strays = new StrayErrors();
+  const strays = new UncaughtErrors();
   const session: SharedOptions = {
     addDirs,
     environment,
@@ -62,7 +62,7 @@ export async function serve(call: CommandCall): Promise<number> {
   const { isLoopback, serveSessions } = await import("../../http/serve-sessions.ts");
   const host = call.text("--host") ?? "127.0.0.1";
   const port = numberOf(call, "--port", PORT) ?? DEFAULT_PORT;
-  const settings = await settingsHere(call);
+  const settings = await loadLocalSettings(call);
   const token = tokenOf(call, { host, isLocal: isLoopback(host), cwd: settings.cwd });
   return serveUntilSignal(call, async (session, signal) => {
     const served = await serveSessions({
@@ -72,7 +72,7 @@ export async function serve(call: CommandCall): Promise<number> {
       token,
       readOnly: call.has("--read-only"),
       page: fileURLToPath(new URL("../../web", import.meta.url)),
-      onError: (error) => say(call, `A request failed: ${withoutUnkept(errorMessage(error))}`),
+      onError: (error) => say(call, `A request failed: ${withoutSessionHint(errorMessage(error))}`),
       session,
     });
     const address = `${served.url}#token=${served.token}`;
@@ -115,15 +115,15 @@ function tokenOf(
 ): string | undefined {
   const file = call.text("--token-file");
   if (file !== undefined && call.has("--token"))
-    throw misuse("--token and --token-file both give the token. Leave one out.");
+    throw invalidArgument("--token and --token-file both give the token. Leave one out.");
   const token =
     file === undefined ? call.text("--token") : readTextFile(file, { what: "--token-file", cwd }).trim();
   if (token === undefined && !isLocal)
-    throw misuse(
+    throw invalidArgument(
       `--host ${host} lets other machines ask: whoever has the token can run commands as you. Give one of at least ${MIN_TOKEN} characters: openssl rand -hex 24 > token, then --token-file token.`,
     );
   if (token !== undefined && !/^[\x21-\x7e]{20,}$/.test(token))
-    throw misuse(
+    throw invalidArgument(
       `${file === undefined ? "--token" : `The token in ${file}`} needs at least ${MIN_TOKEN} characters, letters, digits and signs without blanks: openssl rand -hex 24 makes one.`,
     );
   return token;

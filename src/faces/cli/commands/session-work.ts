@@ -5,12 +5,12 @@ import { existingFolder } from "../../../coding/settings/paths.ts";
 import { loadSettings, type Settings } from "../../../coding/settings/settings.ts";
 import { describedTools } from "../../../coding/setup/builtin-tools.ts";
 import { SessionState } from "../../../core/agent/state.ts";
-import { isNanoAgentError, misuse, toNanoAgentError } from "../../../core/base/errors.ts";
-import { defined } from "../../../core/base/json.ts";
-import { counted } from "../../../core/base/text.ts";
+import { invalidArgument, isNanoAgentError, toNanoAgentError } from "../../../core/base/errors.ts";
+import { omitUndefined } from "../../../core/base/json.ts";
+import { pluralize } from "../../../core/base/text.ts";
 import type { Usage } from "../../../core/message/message.ts";
 import { costOf } from "../../../core/model/budget.ts";
-import { stepNumbered } from "../../../journal/steps.ts";
+import { stepByNumber } from "../../../journal/steps.ts";
 import { undoNewestCompaction } from "../../../memory/context/compactor.ts";
 import { knownModelInfo } from "../../../providers/model-info.ts";
 import { type ImportReport, importSession } from "../../../session/import/import-session.ts";
@@ -23,7 +23,7 @@ import { noticeText } from "../../../view/notice-text.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { phraseText } from "../../../view/words.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
-import { answer, factLines, listTime, say, settingsHere } from "../command-context.ts";
+import { factLines, listTime, loadLocalSettings, say, writeResult } from "../command-context.ts";
 import { readStep } from "../run-flags.ts";
 
 /**
@@ -33,10 +33,12 @@ import { readStep } from "../run-flags.ts";
 export async function compactSession(call: SessionCall, session: SessionFile): Promise<number> {
   const [isPreview, isUndo] = [call.has("--preview"), call.has("--undo")];
   if (isPreview && isUndo)
-    throw misuse("sessions compact shows what would happen or takes it back. Leave --preview or --undo out.");
+    throw invalidArgument(
+      "sessions compact shows what would happen or takes it back. Leave --preview or --undo out.",
+    );
   if (isUndo) return undo(call, session);
   const { cwd, environment } = call;
-  const { config } = await settingsHere(call);
+  const { config } = await loadLocalSettings(call);
   const coding = await createCodingSession({
     environment,
     cwd,
@@ -59,7 +61,7 @@ async function compact(coding: CodingSession, call: SessionCall): Promise<number
   const result = await coding.compact();
   const { method = "none", tokensBefore = null, tokensAfter = null } = result ?? {};
   const undoing = `Take it back with: nano-agent sessions compact ${coding.id} --undo`;
-  answer(
+  writeResult(
     call,
     { session_id: coding.id, method, tokens_before: tokensBefore, tokens_after: tokensAfter },
     result === undefined ? "" : `${coding.id}: ${compactionText(result)} ${undoing}\n`,
@@ -74,22 +76,22 @@ async function preview(coding: CodingSession, call: SessionCall): Promise<number
     window === undefined
       ? "the window of the model is unknown"
       : `compacted above ${limit ?? window}, window ${window}`;
-  const messages = counted(replaced.length + kept.length, "message");
+  const messages = pluralize(replaced.length + kept.length, "message");
   const isSmaller = method === "none" || tokensAfter < tokensBefore;
   const todo = pinned.todo ? "the todo list" : "no todo list";
   const lines = factLines([
     ["session", coding.id],
     ["size", `${messages}, about ${tokensBefore} tokens (${limits})`],
     ["method", method === "none" ? "nothing could go" : method],
-    ["goes", counted(replaced.length, "older message")],
-    ["stays", counted(kept.length, "newest message")],
+    ["goes", pluralize(replaced.length, "older message")],
+    ["stays", pluralize(kept.length, "newest message")],
     [
       "pinned",
-      `${counted(pinned.userMessages, "message")} of the user, ${counted(pinned.files, "file")}, ${todo}`,
+      `${pluralize(pinned.userMessages, "message")} of the user, ${pluralize(pinned.files, "file")}, ${todo}`,
     ],
     ["after", `about ${tokensAfter} tokens${isSmaller ? "" : ": no less, so it would stay as it is"}`],
   ]);
-  return answer(
+  return writeResult(
     call,
     {
       session_id: coding.id,
@@ -115,8 +117,8 @@ async function undo(call: SessionCall, session: SessionFile): Promise<number> {
     for (const entry of journal.entries()) state.apply(entry);
     await undoNewestCompaction({ journal, state, scope: undefined, emit: () => undefined });
     const { length: messages } = state.transcript.messages;
-    const left = `the conversation has ${counted(messages, "message")}`;
-    return answer(
+    const left = `the conversation has ${pluralize(messages, "message")}`;
+    return writeResult(
       call,
       { session_id: sessionId, messages },
       `${sessionId}: the newest compaction is taken back; ${left}.\n`,
@@ -140,7 +142,7 @@ export async function findCommand(call: SessionCall, text: string): Promise<numb
   const { sessions, by, notices } = await findSessions(store, text, { cwd });
   for (const notice of notices) say(call, notice);
   const none = `No session holds ${terminalLine(text, 100)}.${cwd === undefined ? "" : " See --all."}\n`;
-  return answer(
+  return writeResult(
     call,
     sessions.map((session) => ({ ...foundJson(session), by })),
     sessions.map(foundText).join("") || none,
@@ -175,7 +177,7 @@ export async function importCommand(call: SessionCall): Promise<number> {
   for (const file of call.words) {
     try {
       const report = await importSession(store, file, { cwd, costOf: knownCost, again: call.has("--again") });
-      answer(call, importJson(report), importText(report));
+      writeResult(call, importJson(report), importText(report));
     } catch (error) {
       if (!isNanoAgentError(error, "invalid_argument")) throw error;
       say(call, toNanoAgentError(error).message);
@@ -213,17 +215,18 @@ function importText(report: ImportReport): string {
   const { file, program, sessionId, inputs, answers, calls, damaged, leftOut, unknown, repairs } = report;
   const { unansweredCalls: unanswered, strayResults: stray, renamedCalls: renamed } = repairs;
   const lines = [
-    `${file} (${program}): ${counted(inputs, "input")}, ${counted(answers, "answer")}, ${counted(calls, "tool call")}`,
+    `${file} (${program}): ${pluralize(inputs, "input")}, ${pluralize(answers, "answer")}, ${pluralize(calls, "tool call")}`,
     ...damaged.slice(0, 20).map(({ line, reason }) => `  damaged: line ${line}, ${reason}`),
   ];
-  if (damaged.length > 20) lines.push(`  damaged: ${counted(damaged.length - 20, "more line")}`);
+  if (damaged.length > 20) lines.push(`  damaged: ${pluralize(damaged.length - 20, "more line")}`);
   for (const [kind, count] of Object.entries(unknown)) lines.push(`  unknown, left out: ${count} × ${kind}`);
   for (const [kind, count] of Object.entries(leftOut)) lines.push(`  left out: ${count} × ${kind}`);
-  if (unanswered > 0) lines.push(`  ${counted(unanswered, "call")} had no result; each got one that says so`);
+  if (unanswered > 0)
+    lines.push(`  ${pluralize(unanswered, "call")} had no result; each got one that says so`);
   if (stray > 0)
-    lines.push(`  ${counted(stray, "result")} had no call and ${stray === 1 ? "was" : "were"} dropped`);
+    lines.push(`  ${pluralize(stray, "result")} had no call and ${stray === 1 ? "was" : "were"} dropped`);
   if (renamed > 0)
-    lines.push(`  ${counted(renamed, "call")} got an id of ${renamed === 1 ? "its" : "their"} own`);
+    lines.push(`  ${pluralize(renamed, "call")} got an id of ${renamed === 1 ? "its" : "their"} own`);
   lines.push(`  go on with nano-agent -p -r ${sessionId} "…"`);
   return lines.map((line) => `${line.startsWith("  ") ? "  " : ""}${terminalLine(line, 400)}\n`).join("");
 }
@@ -235,7 +238,7 @@ export async function replayCommand(call: SessionCall, { path }: SessionFile): P
   const from = readStep(call.text("--from"));
   const workspace = call.text("--workspace");
   const content = readSession(path);
-  if (from !== undefined) stepNumbered(content.entries, from);
+  if (from !== undefined) stepByNumber(content.entries, from);
   const cwd = workspace === undefined ? call.cwd : existingFolder(workspace, "--workspace");
   const settings = await loadSettings({ environment, cwd });
   const live = call.has("--live-tools") ? await liveTools(settings, content, call) : undefined;
@@ -244,14 +247,14 @@ export async function replayCommand(call: SessionCall, { path }: SessionFile): P
     const replayed = await replaySession(content.entries, {
       tools,
       runTool: live?.run,
-      ...defined({ from }),
+      ...omitUndefined({ from }),
     });
     const notReplayed: Record<string, number> = { ...replayed.notReplayed };
     for (const [type, count] of Object.entries(content.otherTypes))
       notReplayed[`records of type ${type}`] = count;
     const report = { ...replayed, notReplayed };
-    const kept = live?.kept ?? new Map<string, number>();
-    answer(call, replayJson(content, report, kept), replayText(content, report, kept));
+    const kept = live?.skipped ?? new Map<string, number>();
+    writeResult(call, replayJson(content, report, kept), replayText(content, report, kept));
     return report.same ? EXIT.done : EXIT.failed;
   } finally {
     await live?.dispose();
@@ -261,14 +264,18 @@ export async function replayCommand(call: SessionCall, { path }: SessionFile): P
 function assertToolOptions({ has }: CommandCall): void {
   const isAboutTools = has("--workspace") || has("--yolo") || has("--allowed-tools");
   if (isAboutTools && !has("--live-tools"))
-    throw misuse("--workspace, --yolo and --allowed-tools say how tools run: they need --live-tools.");
+    throw invalidArgument(
+      "--workspace, --yolo and --allowed-tools say how tools run: they need --live-tools.",
+    );
 }
 
 function liveTools(settings: Settings, { header }: SessionContent, call: SessionCall): Promise<LiveTools> {
   const named = call.text("--workspace");
   const origin = named ?? header?.cwd;
   if (origin === undefined)
-    throw misuse("The session does not say in which folder it worked. Name one with --workspace FOLDER.");
+    throw invalidArgument(
+      "The session does not say in which folder it worked. Name one with --workspace FOLDER.",
+    );
   return openLiveTools({
     settings,
     onNotice: (notice) => say(call, noticeText(notice)),
@@ -307,10 +314,10 @@ function replayText(
   const { differences, runs, requests, calls, callsRun, same } = report;
   const run = callsRun > 0 ? `, ${callsRun} of them run` : "";
   const lines = [
-    `${content.sessionId}: ${same ? "the same" : counted(differences.length, "difference")}`,
-    `${counted(runs, "run")}, ${counted(requests, "request")}, ${counted(calls, "tool call")} compared${run}`,
+    `${content.sessionId}: ${same ? "the same" : pluralize(differences.length, "difference")}`,
+    `${pluralize(runs, "run")}, ${pluralize(requests, "request")}, ${pluralize(calls, "tool call")} compared${run}`,
     ...Object.entries(report.notReplayed).map(([kind, count]) => `not run again: ${kind} (${count})`),
-    ...[...kept].map(([reason, count]) => `from the record: ${counted(count, "call")} (${reason})`),
+    ...[...kept].map(([reason, count]) => `from the record: ${pluralize(count, "call")} (${reason})`),
     ...differences.slice(0, MAX_DIFFERENCES).flatMap(differenceLines),
   ];
   if (differences.length > MAX_DIFFERENCES)

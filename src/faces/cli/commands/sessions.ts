@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { currentFolder, userPaths } from "../../../coding/settings/paths.ts";
 import { sessionStore } from "../../../coding/setup/open-session.ts";
-import { removeSession } from "../../../coding/setup/undo-place.ts";
+import { removeSession } from "../../../coding/setup/undo-target.ts";
 import type { JournalEntry, RunEndEntry } from "../../../core/agent/entries.ts";
 import type { Spending } from "../../../core/agent/state.ts";
 import { toNanoAgentError } from "../../../core/base/errors.ts";
-import { counted } from "../../../core/base/text.ts";
+import { pluralize } from "../../../core/base/text.ts";
 import { messageText, toolCallsOf } from "../../../core/message/message.ts";
 import { Scopes, type SubagentScope } from "../../../journal/scopes.ts";
 import { type SessionUsage, SpendingTally, sessionUsage } from "../../../journal/session-usage.ts";
@@ -18,13 +18,13 @@ import {
 } from "../../../session/read-session.ts";
 import { isSessionId } from "../../../session/session-file.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
-import { describeDuration } from "../../../tools/shell/report.ts";
+import { describeDuration } from "../../../tools/shell/describe-result.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { ViewItem } from "../../../view/view.ts";
 import { EMPTY_HOST, ViewFold } from "../../../view/view-fold.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
-import { answer, factLines, linePlace, listTime, say, tableLines } from "../command-context.ts";
+import { factLines, linePlace, listTime, say, tableLines, writeResult } from "../command-context.ts";
 import { exportSession } from "./export-session.ts";
 
 const ACTIONS: { readonly [name: string]: (call: SessionCall) => number | Promise<number> } = {
@@ -66,7 +66,7 @@ function listSessions(call: SessionCall): number {
     ({ sessionId, changedAt, title = "(no text)" }) =>
       `${listTime(changedAt)}  ${sessionId}  ${terminalLine(title, 70)}\n`,
   );
-  return answer(
+  return writeResult(
     call,
     sessions.map(({ sessionId, path, bytes, changedAt, title }) => ({
       session_id: sessionId,
@@ -106,7 +106,7 @@ async function showSession(call: SessionCall, { path }: SessionFile): Promise<nu
   const title = sessionTitle(path);
   const { sessionLines } = await import("../../terminal/line-drawer.ts");
   const lines = sessionLines(content.entries, MAX_STEPS, linePlace(call));
-  return answer(call, sessionJson(content, stats, title), sessionText(content, stats, title) + lines);
+  return writeResult(call, sessionJson(content, stats, title), sessionText(content, stats, title) + lines);
 }
 
 function sessionJson(
@@ -157,7 +157,7 @@ const MAX_STEPS = 200;
 function showStats(call: SessionCall, { path }: SessionFile): number {
   const { sessionId, setAside, entries } = readSession(path);
   const stats = sessionUsage([...setAside, ...entries]);
-  return answer(call, statsJson(sessionId, stats), statsText(sessionId, stats));
+  return writeResult(call, statsJson(sessionId, stats), statsText(sessionId, stats));
 }
 
 function statsJson(sessionId: string, stats: SessionUsage): object {
@@ -198,7 +198,7 @@ function mapValues<T>(values: { readonly [key: string]: T }, map: (value: T) => 
 
 function statsText(sessionId: string, stats: SessionUsage): string {
   const times = `models ${describeDuration(stats.total.durationMs)}, tools ${describeDuration(stats.toolMs)}`;
-  const runs = `${counted(stats.runs, "run")}, ${describeDuration(stats.runMs)}`;
+  const runs = `${pluralize(stats.runs, "run")}, ${describeDuration(stats.runMs)}`;
   return `${sessionId}: ${runs} (${times})\n\n${usageText(stats)}`;
 }
 
@@ -256,7 +256,7 @@ export function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
     if (items.has(at)) items.set(at, all.length);
     fold.apply(entry);
   }
-  fold.leaveRun();
+  fold.endAbandonedRun();
   const runs = subagentRuns(entries);
   return steps.map(({ number: step, at, answerAt, run }, index) => {
     const input = entries.slice(from, at).flatMap(userTexts);

@@ -7,34 +7,41 @@ import {
   type ImportPlan,
   type ImportSource,
 } from "../../../coding/import-settings/import-plan.ts";
-import { faultText, findMcpServers } from "../../../coding/mcp/find-servers.ts";
+import { findMcpServers, unusableServerText } from "../../../coding/mcp/find-servers.ts";
 import { userPaths } from "../../../coding/settings/paths.ts";
 import { PLACED_SETTINGS } from "../../../coding/settings/setting-table.ts";
 import type { Settings } from "../../../coding/settings/settings.ts";
 import { openSettingsSandbox, sandboxMode, shellEnvironment } from "../../../coding/setup/confine.ts";
 import { openModel } from "../../../coding/setup/open-model.ts";
 import { sessionStore } from "../../../coding/setup/open-session.ts";
-import { errorMessage, misuse } from "../../../core/base/errors.ts";
-import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
+import { errorMessage, invalidArgument } from "../../../core/base/errors.ts";
+import { revealInvisible } from "../../../core/base/hidden-characters.ts";
 import { isRecord } from "../../../core/base/json.ts";
-import { counted, didYouMean } from "../../../core/base/text.ts";
+import { didYouMean, pluralize } from "../../../core/base/text.ts";
 import { findLocalServers } from "../../../providers/local/local-servers.ts";
 import { chooseModel } from "../../../providers/model-choice.ts";
 import { type Environment, variable } from "../../../system/env.ts";
 import { CALL_VARIABLE } from "../../../system/process-watcher.ts";
 import { EXIT } from "../../../view/exit-code.ts";
-import { leftOutText } from "../../../view/notice-text.ts";
+import { untrustedText } from "../../../view/notice-text.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { agrees } from "../answer-questions.ts";
+import { confirmItems } from "../answer-questions.ts";
 import type { CommandCall } from "../command-call.ts";
-import { answer, type CommandContext, lookOf, say, settingsHere, wrapText } from "../command-context.ts";
+import {
+  type CommandContext,
+  loadLocalSettings,
+  say,
+  textLayoutOf,
+  wrapText,
+  writeResult,
+} from "../command-context.ts";
 import { untilAborted, withSignals } from "../ending-signals.ts";
 
 /** `nano-agent config`: the effective settings and their sources. Secrets are masked. */
 export async function config(call: CommandCall): Promise<number> {
-  const { config: effective, paths, trust } = await settingsHere(call);
+  const { config: effective, paths, trust } = await loadLocalSettings(call);
   for (const notice of effective.notices) say(call, notice);
-  if (trust.leftOut.length > 0) say(call, leftOutText(trust.leftOut));
+  if (trust.leftOut.length > 0) say(call, untrustedText(trust.leftOut));
   const rows = [...effective.sources]
     .map(([key, source]) => ({ key, value: masked(key, valueAt(effective.values, key)), source }))
     .sort((left, right) => left.key.localeCompare(right.key, "en"));
@@ -43,7 +50,7 @@ export async function config(call: CommandCall): Promise<number> {
     ({ key, value, source }) =>
       `${key} = ${terminalLine(JSON.stringify(value), 200)}  (${terminalLine(source, 300)})`,
   );
-  return answer(call, rows, `${lines.join("\n") || none}\n`);
+  return writeResult(call, rows, `${lines.join("\n") || none}\n`);
 }
 
 function valueAt(values: object, path: string): unknown {
@@ -81,7 +88,7 @@ export async function doctor(call: CommandCall): Promise<number> {
 
 async function report(call: CommandCall): Promise<number> {
   const checks = await runChecks(call);
-  const { style } = lookOf(call);
+  const { style } = textLayoutOf(call);
   const marks = { ok: style.green("✓"), warn: style.yellow("!"), bad: style.red("✗") };
   const lines = checks.map(({ name, state, message }) => {
     // The problem on one line, the remedy on the next.
@@ -93,7 +100,7 @@ async function report(call: CommandCall): Promise<number> {
   const missing = checks.filter(({ state }) => state !== "ok").map(({ name }) => name);
   const end =
     missing.length === 0 ? "Nothing is missing.\n" : `Missing: ${[...new Set(missing)].join(", ")}.\n`;
-  answer(call, checks, `${lines.join("")}\n${end}`);
+  writeResult(call, checks, `${lines.join("")}\n${end}`);
   return checks.some(({ state }) => state === "bad") ? EXIT.failed : EXIT.done;
 }
 
@@ -119,21 +126,21 @@ async function runChecks(context: CommandContext): Promise<readonly Check[]> {
     checks.push({ name, state, message });
   let settings: Settings;
   try {
-    settings = await settingsHere(context);
+    settings = await loadLocalSettings(context);
   } catch (error) {
     check("Settings", "bad", errorMessage(error));
     return checks;
   }
   const { environment } = settings;
   const { notices, sources, values } = settings.config;
-  check("Settings", "ok", `${counted(sources.size, "value")} set; see nano-agent config`);
+  check("Settings", "ok", `${pluralize(sources.size, "value")} set; see nano-agent config`);
   check("Commands", "ok", variablesSeen(settings));
   checks.push(sessionsCheck(sessionStore(settings.paths).root), await sandboxCheck(settings));
   checks.push(...(await serverChecks(settings)));
   for (const notice of [...notices, ...unknownVariables(environment)]) check("Settings", "warn", notice);
   for (const server of await findLocalServers({ environment, config: values })) {
     const { provider, baseUrl, models, isLoading } = server;
-    const state = isLoading === true ? "and is loading its model" : counted(models.length, "model");
+    const state = isLoading === true ? "and is loading its model" : pluralize(models.length, "model");
     check(provider, "ok", `answers at ${baseUrl}, ${state}`);
   }
   try {
@@ -163,7 +170,7 @@ function sessionsCheck(root: string): Check {
 /** Checks for MCP servers whose definition or program is unusable. Starts none: `mcp test` does that. */
 async function serverChecks(settings: Settings): Promise<readonly Check[]> {
   const name = "MCP servers";
-  const { servers, faults } = await findMcpServers(settings);
+  const { servers, problems: faults } = await findMcpServers(settings);
   const missing = servers.flatMap((server): readonly Check[] => {
     if (server.type !== "stdio" || server.command.includes("/")) return [];
     const { state } = programCheck(server.command, server.env["PATH"] ?? settings.environment["PATH"], "");
@@ -171,7 +178,10 @@ async function serverChecks(settings: Settings): Promise<readonly Check[]> {
     const message = `${server.name} cannot start: ${server.command} is not on PATH. Install it, or see nano-agent mcp test ${server.name}`;
     return [{ name, state: "warn", message }];
   });
-  return [...faults.map((fault): Check => ({ name, state: "warn", message: faultText(fault) })), ...missing];
+  return [
+    ...faults.map((fault): Check => ({ name, state: "warn", message: unusableServerText(fault) })),
+    ...missing,
+  ];
 }
 
 /** Tries the sandbox even if the settings turn it off. */
@@ -243,13 +253,15 @@ export async function importSettings(call: CommandCall): Promise<number> {
   const source = sourceOf(call);
   const [json, yes] = [call.has("--json"), call.has("--yes")];
   if (yes && variable(environment, "NANO_AGENT_CALL") !== undefined)
-    throw misuse("nano-agent import-settings --yes is for people: an agent cannot decide for its user.");
+    throw invalidArgument(
+      "nano-agent import-settings --yes is for people: an agent cannot decide for its user.",
+    );
   const paths = userPaths(environment);
   const { applyImport, readForeign } = await import("../../../coding/import-settings/import-parts.ts");
   const plan = await readForeign(source, { home: paths.home, environment });
   const count = plan.items.length;
-  if (!json) stdout.write(planText(plan, source, lookOf(call).width));
-  const isAgreed = count > 0 && (yes || (!json && (await agrees(call, count, "Take {} over?"))));
+  if (!json) stdout.write(planText(plan, source, textLayoutOf(call).width));
+  const isAgreed = count > 0 && (yes || (!json && (await confirmItems(call, count, "Take {} over?"))));
   const report = isAgreed ? await applyImport(plan, paths) : undefined;
   if (json) stdout.write(`${JSON.stringify({ ...plan, ...report })}\n`);
   else if (report !== undefined) stdout.write(reportText(report, paths.configFolder));
@@ -261,14 +273,14 @@ export async function importSettings(call: CommandCall): Promise<number> {
 function sourceOf({ words: [name = ""] }: CommandCall): ImportSource {
   const source = IMPORT_SOURCES.find((each) => each === name);
   if (source !== undefined) return source;
-  throw misuse(`import-settings ${JSON.stringify(name)}: name one of ${IMPORT_SOURCES.join(", ")}.`);
+  throw invalidArgument(`import-settings ${JSON.stringify(name)}: name one of ${IMPORT_SOURCES.join(", ")}.`);
 }
 
 function planText({ items, left, notes }: ImportPlan, source: string, width: number | undefined): string {
   const lines: string[] = [];
   const add = (text: string, indent: string): number =>
     lines.push(
-      ...wrapText(terminalLine(withHiddenShown(text), 2_000), { width, first: indent, rest: `${indent}  ` }),
+      ...wrapText(terminalLine(revealInvisible(text), 2_000), { width, first: indent, rest: `${indent}  ` }),
     );
   if (items.length === 0) add(`There is nothing to take over from ${source}.`, "");
   for (const [kind, title] of Object.entries(KINDS)) {

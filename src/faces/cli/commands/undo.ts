@@ -1,37 +1,37 @@
 import { resolve } from "node:path";
 import { currentFolder, userPaths } from "../../../coding/settings/paths.ts";
 import { sessionStore } from "../../../coding/setup/open-session.ts";
-import { changedRuns, type UndoPlace, withRollbackPlace } from "../../../coding/setup/undo-place.ts";
-import { misuse } from "../../../core/base/errors.ts";
-import { defined } from "../../../core/base/json.ts";
+import { changedRuns, type UndoTarget, withRollbackTarget } from "../../../coding/setup/undo-target.ts";
+import { invalidArgument } from "../../../core/base/errors.ts";
+import { omitUndefined } from "../../../core/base/json.ts";
 import { sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
 import type { ChangedRun, TurnPlace } from "../../../session/undo/checkpoint-history.ts";
-import { shownPath } from "../../../session/undo/path-state.ts";
+import { displayPath } from "../../../session/undo/path-state.ts";
 import { type RollbackReport, redo as redoFiles, undo as undoFiles } from "../../../session/undo/rollback.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { rollbackJson, rollbackText } from "../../text/rollback-text.ts";
 import type { CommandCall } from "../command-call.ts";
-import { answer, type CommandContext, listTime, settingsHere } from "../command-context.ts";
+import { type CommandContext, listTime, loadLocalSettings, writeResult } from "../command-context.ts";
 
 /** `nano-agent undo …`: restores files to before a turn, or lists the turns that changed files. */
 export async function undo(call: CommandCall): Promise<number> {
   const [turn] = call.words;
   const { store, session } = chosenSession(call);
   if (call.has("--list")) {
-    if (turn !== undefined || call.behind.length > 0)
-      throw misuse("undo --list takes no turn and no path. Leave them out.");
+    if (turn !== undefined || call.afterDashes.length > 0)
+      throw invalidArgument("undo --list takes no turn and no path. Leave them out.");
     const runs = changedRuns(session);
-    answer(call, runs, turnsText(runs, session.sessionId));
+    writeResult(call, runs, turnsText(runs, session.sessionId));
     if (runs.length === 0) suggestOther(call, { store, session });
     return EXIT.done;
   }
   const to = turn === undefined ? undefined : parseTurn(turn);
-  const report = await withRollbackPlace(await undoPlace(call, store), session, (place) =>
+  const report = await withRollbackTarget(await undoPlace(call, store), session, (place) =>
     undoFiles(place, {
-      ...defined({ to }),
-      paths: call.behind.map((path) => resolve(path)),
+      ...omitUndefined({ to }),
+      paths: call.afterDashes.map((path) => resolve(path)),
       force: call.has("--force"),
       dryRun: call.has("--dry-run"),
     }),
@@ -58,7 +58,7 @@ function suggestOther({ stdout, ...call }: CommandCall, { store, session }: Chos
 
 export async function redo(call: CommandCall): Promise<number> {
   const { store, session } = chosenSession(call);
-  const report = await withRollbackPlace(await undoPlace(call, store), session, (place) =>
+  const report = await withRollbackTarget(await undoPlace(call, store), session, (place) =>
     redoFiles(place, { force: call.has("--force"), dryRun: call.has("--dry-run") }),
   );
   return writeReport(call, report, call);
@@ -67,21 +67,22 @@ export async function redo(call: CommandCall): Promise<number> {
 function writeReport({ stdout, stderr }: CommandContext, report: RollbackReport, call: CommandCall): number {
   const isDry = call.has("--dry-run");
   const isGood =
-    report.status !== "refused" && report.failed.every(({ isKeptFolder }) => isKeptFolder === true);
+    report.status !== "refused" &&
+    report.failed.every(({ isRemainingFolder: isKeptFolder }) => isKeptFolder === true);
   if (call.has("--json")) stdout.write(`${JSON.stringify(rollbackJson(report, isDry))}\n`);
   else (isGood ? stdout : stderr).write(rollbackText(report, { isDry, on: "shell" }));
   return isGood ? EXIT.done : EXIT.failed;
 }
 
-async function undoPlace(context: CommandContext, store: SessionStore): Promise<UndoPlace> {
-  const { config, paths } = await settingsHere(context);
+async function undoPlace(context: CommandContext, store: SessionStore): Promise<UndoTarget> {
+  const { config, paths } = await loadLocalSettings(context);
   return { paths, store, limits: config.values.undoLimits };
 }
 
 function parseTurn(word: string): TurnPlace {
   const [, run, turn] = /^([1-9]\d{0,8})(?:\.([1-9]\d{0,8}))?$/.exec(word) ?? [];
   if (run === undefined)
-    throw misuse(
+    throw invalidArgument(
       `${JSON.stringify(word)} is not a turn. Write a number such as 2, or 2.3; see nano-agent undo --list. Paths stand behind --.`,
     );
   return { run: Number(run), turn: turn === undefined ? 0 : Number(turn) };
@@ -113,7 +114,7 @@ function runLine({ run, input, time, isUndone }: ChangedRun): string {
 }
 
 function turnLine(run: number, { turn, tools, paths }: ChangedRun["turns"][number]): string {
-  const named = paths.slice(0, MAX_PATHS).map((path) => terminalLine(shownPath(path), 60));
+  const named = paths.slice(0, MAX_PATHS).map((path) => terminalLine(displayPath(path), 60));
   const more = paths.length > MAX_PATHS ? ` and ${paths.length - MAX_PATHS} more` : "";
   return `  ${`${run}.${turn}`.padEnd(8)}${tools.join(", ")}: ${named.length === 0 ? "nothing in the workspace" : named.join(", ")}${more}`;
 }

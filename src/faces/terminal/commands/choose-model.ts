@@ -27,7 +27,7 @@ export async function chooseModel(control: Control, args: string): Promise<void>
     title: "Model",
     right: "$ per 1M tokens, in / out",
     items,
-    marked: Math.max(
+    selected: Math.max(
       0,
       items.findIndex(({ value }) => value !== "server" && value.name === model),
     ),
@@ -69,12 +69,12 @@ async function setModel(control: Control, name: string): Promise<void> {
   const { session } = control.screen;
   await session?.setModel(name);
   const chosen = name === LOCAL_MODEL ? session?.info.model.name : name;
-  const when = (await keepModel(control, name)) ? "from now on, also at the next start" : "from now on";
+  const when = (await saveModelChoice(control, name)) ? "from now on, also at the next start" : "from now on";
   control.say(`The model is ${chosen ?? name} ${when}.`, "good");
 }
 
 /** Makes a model the one of the next start. Resolves to false in a scratch folder, where nothing is kept. */
-export async function keepModel({ ports }: Control, name: string): Promise<boolean> {
+export async function saveModelChoice({ ports }: Control, name: string): Promise<boolean> {
   if (ports.isScratch === true) return false;
   const { saveModel } = await import("../../../coding/settings/saved-rules.ts");
   await saveModel(name, userPaths(ports.environment));
@@ -159,7 +159,7 @@ export async function offerSetUp(control: Control, watchDemo: () => Promise<void
           value: "leave",
         },
       ],
-      marked: preview === undefined ? 0 : 2,
+      selected: preview === undefined ? 0 : 2,
       fromPaste: (key) => ({ key }),
     });
     if (choice === undefined || choice === "leave") return false;
@@ -197,7 +197,7 @@ async function promptForKey(control: Control, hints: KeyPrompt = {}): Promise<st
     control.ask({
       title: provider === undefined ? "Paste a key" : `Paste a key of ${provider}`,
       notes: ["It is tried at once, and kept in a file that only you can read."],
-      fault,
+      problem: fault,
       isSecret: true,
       enter: "try it",
     }));
@@ -224,7 +224,7 @@ async function promptForServer(
     (await control.ask({
       title: "Base URL of the server",
       notes: ["Such as http://localhost:8000/v1. Its models are listed next."],
-      fault: known.fault,
+      problem: known.fault,
       enter: "list its models",
     }));
   if (given === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
-import { errorMessage, misuse } from "../../../core/base/errors.ts";
+import { errorMessage, invalidArgument } from "../../../core/base/errors.ts";
 import { type Fields, isRecord, safeParse } from "../../../core/base/json.ts";
 import type { Environment } from "../../../system/env.ts";
 import type { Notice } from "../../../view/notice.ts";
@@ -21,13 +21,16 @@ export interface SlashCommand {
 }
 
 /** Where this program's sub-commands run. */
-export interface OwnPlace {
+export interface SubcommandContext {
   readonly cwd: string;
   readonly environment: Environment;
 }
 
 /** The output of a sub-command of this program. Rejects with what it writes to standard error. */
-export function ownCommand(words: readonly string[], { cwd, environment }: OwnPlace): Promise<string> {
+export function ownCommand(
+  words: readonly string[],
+  { cwd, environment }: SubcommandContext,
+): Promise<string> {
   const [, program = ""] = process.argv;
   return new Promise((resolve, reject) => {
     execFile(
@@ -36,20 +39,20 @@ export function ownCommand(words: readonly string[], { cwd, environment }: OwnPl
       { cwd, env: { ...environment }, maxBuffer: 20_000_000 },
       (error, stdout, stderr) => {
         if (error === null || stdout !== "") resolve(stdout);
-        else reject(misuse(stderr.trim() || error.message));
+        else reject(invalidArgument(stderr.trim() || error.message));
       },
     );
   });
 }
 
-export interface ControlPorts extends OwnPlace {
+export interface ControlPorts extends SubcommandContext {
   /** True if the folder is removed afterwards, so that no choice is kept. */
   readonly isScratch?: boolean;
   /** Opens a new session, or a stored one. */
   readonly openSession: (resume?: { readonly id: string }) => Promise<CodingSession>;
   readonly onSession: (session: CodingSession) => void;
   /** Leaves the terminal to another program while it runs. */
-  readonly lendTerminal: <T>(use: () => Promise<T>) => Promise<T>;
+  readonly withTerminal: <T>(use: () => Promise<T>) => Promise<T>;
   readonly suspend: () => void;
   /** Leaves the screen; the program ends with the exit code of the last run. */
   readonly end: () => void;

@@ -1,5 +1,5 @@
 import { ownValue } from "../../../core/base/json.ts";
-import { counted } from "../../../core/base/text.ts";
+import { pluralize } from "../../../core/base/text.ts";
 import type { FileDiff } from "../../../view/file-diff.ts";
 import { MODE_EFFECTS, modeName } from "../../../view/mode-names.ts";
 import { diffsIn } from "../../../view/view-fold.ts";
@@ -279,7 +279,7 @@ export function showCost(control: Control): void {
   if (session === undefined) return;
   const { dot } = control.screen.context.marks;
   const { cost, models, runs, turns, toolCalls } = session.stats();
-  const counts = [counted(runs, "run"), counted(turns, "request"), counted(toolCalls, "call")];
+  const counts = [pluralize(runs, "run"), pluralize(turns, "request"), pluralize(toolCalls, "call")];
   control.print([
     [
       span("Cost", { bold: true }),

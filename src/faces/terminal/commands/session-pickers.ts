@@ -2,8 +2,8 @@ import { basename } from "node:path";
 import type { RewindPoint } from "../../../coding/session/coding-session.ts";
 import { userPaths } from "../../../coding/settings/paths.ts";
 import { sessionStore } from "../../../coding/setup/open-session.ts";
-import { defined } from "../../../core/base/json.ts";
-import { counted } from "../../../core/base/text.ts";
+import { omitUndefined } from "../../../core/base/json.ts";
+import { pluralize } from "../../../core/base/text.ts";
 import { messageText } from "../../../core/message/message.ts";
 import { FactsReader } from "../../../server/facts-reader.ts";
 import type { SessionFacts } from "../../../server/session-facts.ts";
@@ -72,7 +72,7 @@ export function openSessions(control: Control, callbacks: SessionCallbacks = {})
           }),
       );
     },
-    ...defined({ onCancel: callbacks.onCancel }),
+    ...omitUndefined({ onCancel: callbacks.onCancel }),
   });
   readDetails(control, rows);
 }
@@ -83,7 +83,7 @@ function readDetails(control: Control, rows: readonly SessionRow[], index = 0): 
     const row = rows[index];
     if (row === undefined || !control.screen.hasPanel) return;
     row.read();
-    if (index % ROWS_PER_FRAME === 0 || index === rows.length - 1) control.screen.later();
+    if (index % ROWS_PER_FRAME === 0 || index === rows.length - 1) control.screen.drawSoon();
     readDetails(control, rows, index + 1);
   });
 }
@@ -147,7 +147,7 @@ class SessionRow implements PickerItem<string> {
     return [
       [
         span(`  ${quote}`),
-        span(`${counted(this.#facts.messageCount, "message")}   `, { role: "muted" }),
+        span(`${pluralize(this.#facts.messageCount, "message")}   `, { role: "muted" }),
         ...traceLine(this.#facts.trace, this.#marks),
       ],
     ];
@@ -210,7 +210,7 @@ function searchResults(
         label: excerpt === "" ? (known?.label ?? id) : excerpt,
         end: known?.end ?? timeText(changed, now),
         value: id,
-        ...defined({ mark: known?.mark }),
+        ...omitUndefined({ mark: known?.mark }),
         preview: () =>
           known === undefined ? [] : [line(`  ${known.label}`, { role: "muted" }), ...known.preview()],
       },
@@ -220,7 +220,7 @@ function searchResults(
 
 export function openHistorySearch(control: Control): void {
   const { input } = control.screen;
-  const texts = input.past();
+  const texts = input.earlierTexts();
   if (texts.length === 0) {
     control.say("Nothing was typed before in this folder.", "muted");
     return;
@@ -254,7 +254,7 @@ export function openRewind(control: Control): void {
     isSearched: false,
     items: points.map((point) => ({
       label: point.text.slice(0, 300),
-      note: point.files.length === 0 ? "" : `${counted(point.files.length, "file")} since`,
+      note: point.files.length === 0 ? "" : `${pluralize(point.files.length, "file")} since`,
       end: ageText(now - point.time),
       value: point,
     })),

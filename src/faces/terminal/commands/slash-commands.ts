@@ -6,7 +6,7 @@ import { line, span } from "../paint/line.ts";
 import { THEME_NAMES } from "../paint/theme.ts";
 import { chooseModel } from "./choose-model.ts";
 import { type Control, ownCommand, type SlashCommand } from "./control.ts";
-import { chooseMode } from "./first-minutes.ts";
+import { chooseMode } from "./onboarding.ts";
 import { openHelp, showContext, showCost, showDiff, showPermissions, showPlan } from "./pages.ts";
 import { openRewind, openSessions, redo, undo } from "./session-pickers.ts";
 
@@ -149,7 +149,7 @@ function showServers(control: Control): void {
 function chooseTheme(control: Control, args: string): void {
   const names: readonly string[] = THEME_NAMES;
   if (names.includes(args)) control.ports.setTheme(args);
-  else control.say(`/theme ${THEME_NAMES.join("|")}: now ${control.screen.look.theme}`, "muted");
+  else control.say(`/theme ${THEME_NAMES.join("|")}: now ${control.screen.appearance.theme}`, "muted");
 }
 
 async function exportSession(control: Control, args: string): Promise<void> {

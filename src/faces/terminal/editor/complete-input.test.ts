@@ -112,7 +112,7 @@ test("history has each text once, the newest last, and reads what was before onl
 });
 
 test("keys of the configuration replace the usual ones, take them from others, and what is wrong is said", () => {
-  const { actionOf, faults } = keymapOf({
+  const { actionOf, problems: faults } = keymapOf({
     queue: ["ctrl+s"],
     send: ["Ctrl-Enter"],
     newline: ["enter"],

@@ -76,9 +76,9 @@ export class InputLine {
   }
 
   /** Undo restores the old text. `images`: those behind the text's markers. */
-  replace(text: string, images: Parameters<Attachments["takeBack"]>[1] = []): void {
+  replace(text: string, images: Parameters<Attachments["restoreImages"]>[1] = []): void {
     this.#historyPosition = undefined;
-    this.#attachments.takeBack(text, images);
+    this.#attachments.restoreImages(text, images);
     this.#editor = replaceText(this.#editor, text);
   }
 
@@ -103,7 +103,7 @@ export class InputLine {
   }
 
   /** A backslash before Enter makes a line break. */
-  takeBackslash(): boolean {
+  replaceBackslash(): boolean {
     const { text, caret } = this.#editor;
     if (text[caret - 1] !== "\\") return false;
     this.#editor = replaceRange(this.#editor, { from: caret - 1, to: caret }, "\n");
@@ -142,7 +142,7 @@ export class InputLine {
     this.#selected = again < 0 || before === undefined ? 0 : Math.min(again, this.#selected);
   }
 
-  get whole(): string {
+  get expandedText(): string {
     return this.#attachments.expand(this.#editor.text);
   }
 
@@ -151,13 +151,13 @@ export class InputLine {
     return [...this.#attachments.imagesIn(text), ...imagesMentioned(text, this.#options.cwd)];
   }
 
-  past(): readonly string[] {
+  earlierTexts(): readonly string[] {
     return this.#options.history.all();
   }
 
   /** Empties the line and keeps it in the history. */
   clear(): void {
-    this.#options.history.add(this.whole);
+    this.#options.history.add(this.expandedText);
     this.#historyPosition = undefined;
     this.#attachments = new Attachments();
     this.#completion = undefined;
@@ -191,7 +191,7 @@ export class InputLine {
   popup({ width, marks }: ViewContext, maxRows: number): readonly Line[] {
     if (this.#completion === undefined || maxRows < 2) return [];
     return listLines(this.#completion.items, {
-      marked: this.#selected,
+      selected: this.#selected,
       maxRows: Math.min(POPUP_ROWS, maxRows),
       width,
       marks,
@@ -271,7 +271,7 @@ export class Attachments {
   }
 
   /** Restores the images of a queued text that is edited again. */
-  takeBack(text: string, images: readonly ImageBlock[]): void {
+  restoreImages(text: string, images: readonly ImageBlock[]): void {
     if (images.length === 0) return;
     const marks = [...text.matchAll(/\[image(?: #(\d+))?\]/g)];
     const inOrder = marks.toSorted(([, a = "1"], [, b = "1"]) => Number(a) - Number(b));
@@ -372,7 +372,7 @@ export class History {
 }
 
 /** The inputs of a folder's newest sessions, newest last. Skips unreadable sessions. */
-export function typedBefore(store: SessionStore, cwd: string): readonly string[] {
+export function earlierInputs(store: SessionStore, cwd: string): readonly string[] {
   const texts: string[][] = [];
   let bytes = 0;
   let count = 0;

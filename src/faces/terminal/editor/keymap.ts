@@ -51,7 +51,7 @@ export type KeyConfig = { readonly [action: string]: string | readonly string[] 
 export interface Keymap {
   readonly actionOf: ReadonlyMap<string, KeyAction>;
   readonly keysOf: ReadonlyMap<KeyAction, readonly string[]>;
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 }
 
 /** The effective keys: the defaults, overridden by the configuration. */
@@ -81,7 +81,7 @@ export function keymapOf(config: KeyConfig = {}): Keymap {
     keysOf.set(name, keys);
     for (const key of keys) actionOf.set(key, name);
   }
-  return { actionOf, keysOf, faults };
+  return { actionOf, keysOf, problems: faults };
 }
 
 function isAction(name: string): name is KeyAction {

@@ -180,11 +180,11 @@ test("however a text is cut, the rows handed out and the last ones are those of 
           const size = sizes[turn % sizes.length] ?? 1;
           stream.push(text.slice(at, at + size));
           at += size;
-          rows.push(...stream.take(width));
-          stream.open(width);
+          rows.push(...stream.takeFinalRows(width));
+          stream.openRows(width);
         }
         stream.end();
-        rows.push(...stream.take(width));
+        rows.push(...stream.takeFinalRows(width));
         expect(textOf(rows)).toEqual(textOf(markdownRows(text, width, OPTIONS)));
       },
     ),
@@ -214,7 +214,7 @@ test("400 nested quotes, and a line of a megabyte, take no time worth mentioning
   let rows = 0;
   for (let index = 0; index < 1_000; index++) {
     stream.push("*a [b `c ".repeat(110));
-    rows += stream.take(80).length + Math.min(1, stream.open(80).length);
+    rows += stream.takeFinalRows(80).length + Math.min(1, stream.openRows(80).length);
   }
   expect(rows).toBeGreaterThan(10_000);
 });

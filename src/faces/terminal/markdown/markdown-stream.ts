@@ -62,7 +62,7 @@ export class MarkdownStream {
   }
 
   /** Rows that can no longer change; each is returned once. */
-  take(width: number): readonly Line[] {
+  takeFinalRows(width: number): readonly Line[] {
     const rows = this.#ready.flatMap((block) => layOutBlock(block, width, this.#marks));
     this.#ready = [];
     if (!this.#ended && this.#leaf?.type === "paragraph" && !this.#leaf.heading)
@@ -70,7 +70,7 @@ export class MarkdownStream {
     return rows;
   }
 
-  open(width: number): readonly Line[] {
+  openRows(width: number): readonly Line[] {
     const rows = [...this.#openBlocks()].flatMap((block) => layOutBlock(block, width, this.#marks));
     return this.#start.trim() === "" || this.#inText ? rows : [...rows, ...this.#openStart(width)];
   }
@@ -294,7 +294,7 @@ export function markdownRows(text: string, width: number, marks: Marks): readonl
   const stream = new MarkdownStream(marks);
   stream.push(textLines(text).join("\n"));
   stream.end();
-  return stream.take(width);
+  return stream.takeFinalRows(width);
 }
 
 function itemMark({ mark, box }: Extract<LineKind, { kind: "item" }>, marks: Marks): string {

@@ -1,6 +1,6 @@
 import { terminalText } from "../../../view/safe-text.ts";
 import { columnsOf, firstColumns, graphemeColumns, graphemes, type Measure } from "../../text/columns.ts";
-import { type Look, type Marks, type Style, styleCodes } from "./theme.ts";
+import { type Appearance, type Marks, type Style, styleCodes } from "./theme.ts";
 
 /** A piece of text in one style, safe for a terminal, without line ends and tabs. */
 export interface Span {
@@ -58,7 +58,7 @@ export function sliceSpans(spans: Line, from: number, to: number = Number.POSITI
 const CUT: Span = { text: "…", style: { role: "muted" } };
 
 /** The text of a span in a look: the ellipsis is ASCII if the marks are. */
-export function shownText(each: Span, { unicode }: Pick<Look, "unicode">): string {
+export function shownText(each: Span, { unicode }: Pick<Appearance, "unicode">): string {
   return each === CUT && !unicode ? "~" : each.text;
 }
 
@@ -268,7 +268,7 @@ export function oneLine(text: string): string {
 }
 
 /** A line as written to a terminal; styles are reset at its end. */
-export function paintLine(row: Line, look: Look): string {
+export function paintLine(row: Line, look: Appearance): string {
   let out = "";
   let codes = "";
   let link = "";

@@ -4,7 +4,7 @@ import { type Environment, variable } from "../../../system/env.ts";
 export const THEME_NAMES = ["dark", "light", "ansi"] as const;
 export type ThemeName = (typeof THEME_NAMES)[number];
 
-export interface Look {
+export interface Appearance {
   readonly theme: ThemeName;
   /** False: no colours, only bold, underline and inverse. */
   readonly colour: boolean;
@@ -54,7 +54,7 @@ export interface Style {
 }
 
 /** The codes that turn a style on after a reset; empty for a plain style. */
-export function styleCodes(style: Style, { theme, colour }: Look): string {
+export function styleCodes(style: Style, { theme, colour }: Appearance): string {
   const codes: string[] = [];
   if (style.bold === true) codes.push("1");
   if (style.italic === true) codes.push("3");
@@ -96,7 +96,7 @@ const MARKS = {
 
 export type Marks = { readonly [name in keyof typeof MARKS]: string };
 
-export function marksOf({ unicode }: Pick<Look, "unicode">): Marks {
+export function marksOf({ unicode }: Pick<Appearance, "unicode">): Marks {
   return unicode ? UNICODE : ASCII;
 }
 
@@ -115,7 +115,7 @@ function marksAt(index: 0 | 1): Marks {
 export type Reflow = "none" | "exact" | "counting";
 
 /** Until the terminal reports its background. `theme`: from the settings. */
-export function lookFor(environment: Environment, theme?: string): Look {
+export function appearanceFor(environment: Environment, theme?: string): Appearance {
   const term = variable(environment, "TERM") ?? "";
   const has256 =
     term.includes("256") || term.includes("kitty") || variable(environment, "COLORTERM") !== undefined;

@@ -28,9 +28,9 @@ export interface OpenedPanel extends Panel {
 }
 
 /** A question takes keys only after this long without one, so nothing typed for something else answers it. */
-export const QUIET_MS = 200;
+export const TYPE_AHEAD_MS = 200;
 
-export class Quiet {
+export class TypeAheadGuard {
   readonly #now: () => number;
   #since: number | undefined;
 
@@ -39,17 +39,17 @@ export class Quiet {
     this.#now = now;
   }
 
-  begin(): void {
+  start(): void {
     this.#since ??= this.#now();
   }
 
   /** Restarts the quiet after a key meant for something else. */
-  disturb(): void {
+  restart(): void {
     if (this.#since !== undefined) this.#since = this.#now();
   }
 
   get isOver(): boolean {
-    return this.#since !== undefined && this.#now() - this.#since >= QUIET_MS;
+    return this.#since !== undefined && this.#now() - this.#since >= TYPE_AHEAD_MS;
   }
 }
 

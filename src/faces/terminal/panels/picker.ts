@@ -8,7 +8,7 @@ import type { Role } from "../paint/theme.ts";
 import type { TerminalEvent } from "../tty/key.ts";
 import { keysLine, type ListRow, listLines } from "../views/list-lines.ts";
 import { answerRows, titleRule } from "../views/question-lines.ts";
-import { type OpenedPanel, type PanelRows, type PlainPanel, Quiet } from "./panel.ts";
+import { type OpenedPanel, type PanelRows, type PlainPanel, TypeAheadGuard } from "./panel.ts";
 
 /** Fields may be getters: each frame reads them again. */
 export interface PickerItem<T> extends ListRow {
@@ -24,14 +24,14 @@ export interface PickOptions<T> {
   readonly right?: string;
   readonly items: readonly PickerItem<T>[];
   /** A question of the program, answered by number or arrow: nothing is marked before an arrow is pressed. */
-  readonly asks?: { readonly text: string; readonly escape: string; readonly role?: Role };
+  readonly question?: { readonly text: string; readonly escape: string; readonly role?: Role };
   /** `answer`: index in `answers` of the chosen one. */
   readonly onChoose: (value: T, answer: number) => void;
   readonly onCancel?: () => void;
   /** Further matches, shown after those of the list. */
   readonly search?: (query: string) => Promise<readonly PickerItem<T>[]>;
   /** Index of the item marked first. Default 0. */
-  readonly marked?: number;
+  readonly selected?: number;
   /** False for a short list: typing does not filter it. */
   readonly isSearched?: boolean;
   /** Ways to use the marked item, by number; Enter takes the first. */
@@ -73,7 +73,7 @@ const CANCELS: ReadonlySet<string> = new Set(["escape", "ctrl+c", "ctrl+d"]);
 export class Picker<T> implements OpenedPanel {
   readonly #options: PickOptions<T>;
   readonly #host: PickerHost;
-  readonly #quiet: Quiet;
+  readonly #quiet: TypeAheadGuard;
   #filter: Editor = EMPTY_EDITOR;
   #marked: number;
   #found: readonly PickerItem<T>[] = [];
@@ -83,12 +83,12 @@ export class Picker<T> implements OpenedPanel {
   constructor(options: PickOptions<T>, place: PickerHost) {
     this.#options = options;
     this.#host = place;
-    this.#quiet = new Quiet(place.now);
-    this.#marked = options.marked ?? (options.asks === undefined ? 0 : -1);
+    this.#quiet = new TypeAheadGuard(place.now);
+    this.#marked = options.selected ?? (options.question === undefined ? 0 : -1);
   }
 
   plain(): PlainPanel {
-    const { title, items, answers, asks, onCancel } = this.#options;
+    const { title, items, answers, question: asks, onCancel } = this.#options;
     const all = items.flatMap((item) =>
       (answers?.(item.value) ?? [""]).map((answer, index) => ({ item, answer, index })),
     );
@@ -109,9 +109,9 @@ export class Picker<T> implements OpenedPanel {
   }
 
   draw(context: ViewContext, maxRows: number): PanelRows {
-    this.#quiet.begin();
+    this.#quiet.start();
     const { width, marks } = context;
-    const { title, right = "", isSearched = true, keys = ["enter choose"], asks } = this.#options;
+    const { title, right = "", isSearched = true, keys = ["enter choose"], question: asks } = this.#options;
     if (asks !== undefined) return { rows: this.#question(asks, context, maxRows) };
     const items = this.#shown();
     this.#marked = Math.max(0, Math.min(this.#marked, items.length - 1));
@@ -131,7 +131,7 @@ export class Picker<T> implements OpenedPanel {
               role: "muted",
             }),
           ]
-        : listLines(items, { marked: this.#marked, maxRows: room, width, marks });
+        : listLines(items, { selected: this.#marked, maxRows: room, width, marks });
     const { text, caret } = this.#filter;
     const rows = [
       ...head,
@@ -147,7 +147,7 @@ export class Picker<T> implements OpenedPanel {
   }
 
   #question(
-    { text, escape, role = "warning" }: NonNullable<PickOptions<T>["asks"]>,
+    { text, escape, role = "warning" }: NonNullable<PickOptions<T>["question"]>,
     context: ViewContext,
     maxRows: number,
   ): readonly Line[] {
@@ -184,9 +184,9 @@ export class Picker<T> implements OpenedPanel {
   }
 
   handle(event: TerminalEvent): void {
-    const { onKey, asks } = this.#options;
+    const { onKey, question: asks } = this.#options;
     if (event.type === "reply") return;
-    if (asks !== undefined && !this.#quiet.isOver) return this.#quiet.disturb();
+    if (asks !== undefined && !this.#quiet.isOver) return this.#quiet.restart();
     const key = event.type === "key" ? event.key : event.type === "text" ? event.text : "";
     const to = onKey?.(key, this.#marked);
     if (to !== undefined) this.#marked = to;
@@ -194,7 +194,7 @@ export class Picker<T> implements OpenedPanel {
   }
 
   #typed(event: TerminalEvent): void {
-    const { isSearched = true, fromPaste, asks } = this.#options;
+    const { isSearched = true, fromPaste, question: asks } = this.#options;
     if (isSearched && asks === undefined) this.#type(editLine(this.#filter, event));
     else if (event.type === "paste" && fromPaste !== undefined) this.#take(fromPaste(event.text), 0);
     else if (event.type === "text" && /^[1-9]$/.test(event.text)) this.#number(Number(event.text) - 1);
@@ -295,7 +295,7 @@ function inlineAnswers(answers: readonly string[], width: number): readonly Line
 export interface FieldOptions {
   readonly title: string;
   readonly notes: readonly string[];
-  readonly fault?: string | undefined;
+  readonly problem?: string | undefined;
   /** True: the typed text is hidden. */
   readonly isSecret?: boolean;
   readonly enter: string;
@@ -312,7 +312,7 @@ export class FieldPanel implements OpenedPanel {
   }
 
   plain(): PlainPanel {
-    const { title, notes, fault = "", onEnter, onCancel } = this.#options;
+    const { title, notes, problem: fault = "", onEnter, onCancel } = this.#options;
     const texts = [title, ...notes, fault].filter((text) => text !== "").join(" ");
     return {
       rows: [line(`${texts} (an empty line goes back)`)],
@@ -322,7 +322,7 @@ export class FieldPanel implements OpenedPanel {
 
   draw(context: ViewContext, maxRows: number): PanelRows {
     const { width, marks } = context;
-    const { title, notes, fault = "", isSecret = false, enter } = this.#options;
+    const { title, notes, problem: fault = "", isSecret = false, enter } = this.#options;
     const head = titleRule({ title: line(title, { bold: true }), role: "rule" }, context);
     const { text, caret } = this.#editor;
     const hidden = marks.bullet.repeat(text.length);

@@ -1,6 +1,6 @@
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
 import type { Json } from "../../../core/base/errors.ts";
-import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
+import { revealInvisible } from "../../../core/base/hidden-characters.ts";
 import type { Question, QuestionReply } from "../../../view/question.ts";
 import { questionKind } from "../../../view/question-kind.ts";
 import { fieldHint, type ValueField, ValueForm } from "../../../view/value-form.ts";
@@ -19,7 +19,7 @@ import {
   titleRule,
   tooSmallLines,
 } from "../views/question-lines.ts";
-import { type Panel, type PanelRows, Quiet } from "./panel.ts";
+import { type Panel, type PanelRows, TypeAheadGuard } from "./panel.ts";
 
 /** The screen on which a question is asked. */
 export interface QuestionHost {
@@ -34,19 +34,19 @@ export interface QuestionHost {
 export abstract class QuestionPanel implements Panel {
   readonly question: Question;
   protected readonly host: QuestionHost;
-  protected readonly quiet: Quiet;
+  protected readonly quiet: TypeAheadGuard;
 
   constructor(question: Question, host: QuestionHost) {
     this.question = question;
     this.host = host;
-    this.quiet = new Quiet(host.elapsed);
+    this.quiet = new TypeAheadGuard(host.elapsed);
   }
 
   abstract draw(context: ViewContext, maxRows: number): PanelRows;
   abstract handle(event: TerminalEvent): void;
 
-  disturb(): void {
-    this.quiet.disturb();
+  restartGuard(): void {
+    this.quiet.restart();
   }
 
   protected answer(reply: QuestionReply): void {
@@ -55,7 +55,7 @@ export abstract class QuestionPanel implements Panel {
 
   /** Not an answer: the person is writing something else. */
   protected passOn(event: TerminalEvent): void {
-    this.quiet.disturb();
+    this.quiet.restart();
     if (event.type !== "key" || event.key === "backspace") this.host.type(event);
   }
 }
@@ -68,7 +68,7 @@ class ChoicePanel extends QuestionPanel {
   #cut: QuestionRows["cut"] | undefined;
 
   draw(context: ViewContext, maxRows: number): PanelRows {
-    this.quiet.begin();
+    this.quiet.start();
     const { question } = this;
     const typed = this.#reason && this.#reasonRows(this.#reason, context);
     const state = {
@@ -166,12 +166,12 @@ export class ValuePanel extends QuestionPanel {
   }
 
   draw(context: ViewContext, maxRows: number): PanelRows {
-    this.quiet.begin();
+    this.quiet.start();
     const { width } = context;
     const { field, at, fields } = this.#form;
     const { reason } = this.question;
     const isAsked = reason === "";
-    const title = span(withHiddenShown(isAsked ? (field?.label ?? "") : reason), {
+    const title = span(revealInvisible(isAsked ? (field?.label ?? "") : reason), {
       role: "warning",
       bold: true,
     });
@@ -207,7 +207,7 @@ export class ValuePanel extends QuestionPanel {
       const box =
         kind !== "several" || index >= options.length ? "" : this.#chosen.has(index) ? "[x] " : "[ ] ";
       const rows = answerRows(box + label, index, { isMarked: this.#marked === index }, context);
-      const muted = line(withHiddenShown(note), { role: "muted" });
+      const muted = line(revealInvisible(note), { role: "muted" });
       const notes = note === "" ? [] : wrapLine(muted, { width: context.width, first: rest, rest });
       return [...rows.map((row) => ({ row, isNote: false })), ...notes.map((row) => ({ row, isNote: true }))];
     });
@@ -218,7 +218,7 @@ export class ValuePanel extends QuestionPanel {
     const text = (note: string | undefined, role: Role): readonly Line[] =>
       note === undefined || note === ""
         ? []
-        : wrapLine([span(withHiddenShown(note), { role })], { width, first: line("  "), rest: line("  ") });
+        : wrapLine([span(revealInvisible(note), { role })], { width, first: line("  "), rest: line("  ") });
     const hint = field === undefined ? undefined : fieldHint(field, isOffering(field));
     return [
       ...text(isNamed ? field?.label : undefined, "accent"),
@@ -232,7 +232,7 @@ export class ValuePanel extends QuestionPanel {
   #written({ width, marks }: ViewContext, isAsked: boolean): Partial<EditorRows> & Pick<EditorRows, "rows"> {
     const { field } = this.#form;
     if (this.#editor === undefined) return { rows: [] };
-    const label = isAsked ? "" : `${withHiddenShown(field?.label ?? "").slice(0, MAX_LABEL)} `;
+    const label = isAsked ? "" : `${revealInvisible(field?.label ?? "").slice(0, MAX_LABEL)} `;
     const prompt =
       field?.isOpen === true
         ? span(`${marks.chosen} ${field.options.length + 1}  `, { role: "warning" })

@@ -3,7 +3,7 @@ import { askForm } from "../../../tools/ask-tool.ts";
 import type { Question, QuestionReply } from "../../../view/question.ts";
 import { marksOf } from "../paint/theme.ts";
 import type { TerminalEvent } from "../tty/key.ts";
-import { QUIET_MS } from "./panel.ts";
+import { TYPE_AHEAD_MS } from "./panel.ts";
 import { type QuestionHost, ValuePanel } from "./question-panel.ts";
 
 const CONTEXT = { width: 60, marks: marksOf({ unicode: true }), now: 0, details: false };
@@ -62,7 +62,7 @@ function opened() {
       .join("\n");
   const seen = (): void => {
     shown();
-    clock.now += QUIET_MS;
+    clock.now += TYPE_AHEAD_MS;
   };
   return { panel, replies, type, shown, seen, early };
 }
@@ -145,7 +145,7 @@ function asks(...keys: readonly string[]): {
   };
   const panel = new ValuePanel(question, host({ replies, now: () => clock.now }));
   panel.draw(CONTEXT, 20);
-  clock.now += QUIET_MS;
+  clock.now += TYPE_AHEAD_MS;
   for (const key of keys) panel.handle(key.length === 1 ? { type: "text", text: key } : { type: "key", key });
   const rows = panel.draw(CONTEXT, 20).rows.map((row) =>
     row

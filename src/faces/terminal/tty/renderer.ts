@@ -1,6 +1,6 @@
 import { columnsOf } from "../../text/columns.ts";
 import { type Line, lineColumns, paintLine } from "../paint/line.ts";
-import type { Look, Reflow } from "../paint/theme.ts";
+import type { Appearance, Reflow } from "../paint/theme.ts";
 import type { Size } from "./key.ts";
 
 export interface Frame {
@@ -11,7 +11,7 @@ export interface Frame {
 
 export interface RendererOptions {
   readonly write: (text: string) => void;
-  readonly look: () => Look;
+  readonly appearance: () => Appearance;
   /** How the terminal treats its lines when it becomes narrower. */
   readonly reflow: () => Reflow;
   readonly rows: number;
@@ -105,7 +105,7 @@ export class Renderer {
 
   #isShown(index: number, row: Line): boolean {
     const old = this.#shown[index];
-    const look = this.#options.look();
+    const look = this.#options.appearance();
     return old === row || (old !== undefined && paintLine(old, look) === paintLine(row, look));
   }
 
@@ -118,7 +118,7 @@ export class Renderer {
     const text = row.map((each) => each.text).join("");
     this.#moveTo(index, 0);
     this.#setCutting(!MEASURED.test(text));
-    this.#out += paintLine(row, this.#options.look());
+    this.#out += paintLine(row, this.#options.appearance());
     this.#column = columnsOf(text);
     if (old !== undefined && lineColumns(old) > this.#column) this.#out += "\u001B[K";
   }

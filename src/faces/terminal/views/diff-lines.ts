@@ -1,4 +1,4 @@
-import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
+import { revealInvisible } from "../../../core/base/hidden-characters.ts";
 import type { FileDiff } from "../../../view/file-diff.ts";
 import { CodeHighlighter } from "../markdown/highlight.ts";
 import { cutLine, type Line, type Span, span, textLines, type ViewContext } from "../paint/line.ts";
@@ -8,13 +8,13 @@ const MAX_CHARS = 2_000;
 /** Share of equal characters below which no parts are highlighted. */
 const MIN_COMMON = 0.4;
 
-export interface DiffLook extends Pick<ViewContext, "width" | "marks"> {
+export interface DiffOptions extends Pick<ViewContext, "width" | "marks"> {
   /** True if a person is asked about it: long lines in full, invisible characters by name. */
   readonly isAsked?: boolean;
 }
 
 /** Numbered removed and added lines, with the changed parts of each highlighted. */
-export function diffLines(diff: FileDiff, context: DiffLook): readonly Line[] {
+export function diffLines(diff: FileDiff, context: DiffOptions): readonly Line[] {
   const lastNumber = Math.max(
     0,
     ...diff.hunks.map(({ oldStart, newStart, lines }) => Math.max(oldStart, newStart) + lines.length),
@@ -102,7 +102,7 @@ function lineStart(text: string): string {
 /** A carriage return overwrites nothing here. */
 function wholeLine(text: string): string {
   const end = text.endsWith("\r") ? "\r" : "";
-  return textLines(withHiddenShown(text.slice(0, text.length - end.length)) + end).join(" ");
+  return textLines(revealInvisible(text.slice(0, text.length - end.length)) + end).join(" ");
 }
 
 function numberedRows(

@@ -12,14 +12,17 @@ export interface ListRow {
   readonly isDim?: boolean | undefined;
 }
 
-export interface ListLook {
-  readonly marked: number;
+export interface ListOptions {
+  readonly selected: number;
   readonly maxRows: number;
   readonly width: number;
   readonly marks: Marks;
 }
 
-export function keysLine(keys: readonly string[], { marks, width }: Pick<ListLook, "marks" | "width">): Line {
+export function keysLine(
+  keys: readonly string[],
+  { marks, width }: Pick<ListOptions, "marks" | "width">,
+): Line {
   return fitLine(line(`  ${keys.join(` ${marks.dot} `)}`, { role: "muted" }), width);
 }
 
@@ -29,9 +32,9 @@ const MAX_COLUMNS = 100;
 /** Rows around the marked one, under the headings of their groups; a count if not all of them fit. */
 export function listLines(
   rows: readonly ListRow[],
-  { marked, maxRows, width, marks }: ListLook,
+  { selected: marked, maxRows, width, marks }: ListOptions,
 ): readonly Line[] {
-  const whole = layOut(rows, { marked, width: Math.min(width, MAX_COLUMNS), marks });
+  const whole = layOut(rows, { selected: marked, width: Math.min(width, MAX_COLUMNS), marks });
   if (whole.length <= maxRows) return whole.map(({ row }) => row);
   const room = Math.max(1, maxRows - 1);
   const at = whole.findIndex(({ index }) => index === marked);
@@ -48,7 +51,7 @@ interface ListedRow {
 
 function layOut(
   rows: readonly ListRow[],
-  { marked, width, marks }: Omit<ListLook, "maxRows">,
+  { selected: marked, width, marks }: Omit<ListOptions, "maxRows">,
 ): readonly ListedRow[] {
   const ends = Math.max(0, ...rows.map(({ end = "" }) => columnsOf(end)));
   const column = columnOfNotes(rows, width, ends);

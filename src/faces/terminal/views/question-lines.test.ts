@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { eastAsianWidth } from "get-east-asian-width";
 import { expect, test } from "vitest";
 import type { Question } from "../../../view/question.ts";
-import { mostColumnsOf } from "../../text/columns.ts";
+import { maxColumnsOf } from "../../text/columns.ts";
 import { textLines } from "../paint/line.ts";
 import { marksOf } from "../paint/theme.ts";
 import { questionLines, wholeQuestion } from "./question-lines.ts";
@@ -171,7 +171,7 @@ test("no terminal clips a row of a question, however wide it draws letters that 
         ...wholeQuestion(question, { ...CONTEXT, width }),
         ...wholeQuestion(askedToWrite(text), { ...CONTEXT, width }),
       ];
-      const wide = texts(rows).filter((row) => mostColumnsOf(row.replaceAll(/[─◆+− ]/g, " ")) > width);
+      const wide = texts(rows).filter((row) => maxColumnsOf(row.replaceAll(/[─◆+− ]/g, " ")) > width);
       expect(wide).toEqual([]);
     }),
   );

@@ -1,9 +1,9 @@
-import { hiddenCharacter, withHiddenShown } from "../../../core/base/hidden-characters.ts";
-import { defined } from "../../../core/base/json.ts";
+import { findInvisible, revealInvisible } from "../../../core/base/hidden-characters.ts";
+import { omitUndefined } from "../../../core/base/json.ts";
 import type { Question, QuestionReply } from "../../../view/question.ts";
 import { questionKind, questionSubject } from "../../../view/question-kind.ts";
 import { choiceText, questionHeading, questionNotes } from "../../../view/question-text.ts";
-import { mostColumnsOf } from "../../text/columns.ts";
+import { maxColumnsOf } from "../../text/columns.ts";
 import { editsText } from "../../text/edit-text.ts";
 import {
   cutLine,
@@ -102,7 +102,7 @@ export function questionLines(
 
 export function tooSmallLines(question: Question, { width, marks }: ViewContext): readonly Line[] {
   const { title } = questionHeading(question);
-  const text = `${marks.ask} ${withHiddenShown(title)}: Window too small to answer. v shows all, esc stops.`;
+  const text = `${marks.ask} ${revealInvisible(title)}: Window too small to answer. v shows all, esc stops.`;
   return wrapLine(line(text, { role: "warning" }), { width });
 }
 
@@ -128,7 +128,7 @@ export function titleRule(
 ): readonly Line[] {
   const mark = role === "rule" ? "" : `${role === "bad" ? marks.alert : marks.ask} `;
   const first: Line = [span(`${marks.rule}${marks.rule} ${mark}`, { role })];
-  const used = lineColumns(first) + title.reduce((sum, each) => sum + mostColumnsOf(each.text), 0);
+  const used = lineColumns(first) + title.reduce((sum, each) => sum + maxColumnsOf(each.text), 0);
   const tail: Line =
     right === "" ? [] : [span(` ${right} `, { role: "muted" }), span(`${marks.rule}${marks.rule}`, { role })];
   const fill = width - used - lineColumns(tail) - 1;
@@ -148,8 +148,8 @@ function headLines(question: Question, more: number, context: ViewContext): read
       : [span(` ${minus}${diff.removed}`, { role: "removed" })]),
   ];
   const text: Line = [
-    span(withHiddenShown(title), { role, bold: true }),
-    span(target === undefined ? "" : ` ${withHiddenShown(target)}`, { bold: true }),
+    span(revealInvisible(title), { role, bold: true }),
+    span(target === undefined ? "" : ` ${revealInvisible(target)}`, { bold: true }),
     ...(counts.length === 0 ? [] : [span(" "), ...counts]),
   ];
   const right = more > 0 ? `1 of ${more + 1}` : (note ?? "");
@@ -158,7 +158,7 @@ function headLines(question: Question, more: number, context: ViewContext): read
 
 /** Rows that fit even on terminals that draw ambiguous letters wide. */
 function fitWidestFont(rows: readonly Line[], width: number): readonly Line[] {
-  return rows.flatMap((row) => cutLine(row, width, mostColumnsOf));
+  return rows.flatMap((row) => cutLine(row, width, maxColumnsOf));
 }
 
 /** Column of the call's text; only our own words are left of it. */
@@ -182,7 +182,7 @@ function subjectLines(question: Question, context: ViewContext): readonly Line[]
 
 /** The exact text without omissions, broken only at the row's end: a person sees what runs. */
 function textRows(text: string, width: number): readonly Line[] {
-  return textLines(withHiddenShown(text)).flatMap((row) => cutLine(line(row), width, mostColumnsOf));
+  return textLines(revealInvisible(text)).flatMap((row) => cutLine(line(row), width, maxColumnsOf));
 }
 
 function subjectOf(question: Question): string {
@@ -207,14 +207,14 @@ function noteLines(question: Question, { width }: ViewContext): readonly Line[] 
     subjectOf(question),
     ...question.choices.map(({ rule }) => rule ?? ""),
   ];
-  const hasHidden = texts.some((text) => hiddenCharacter(text.replaceAll("\r\n", "\n")) !== undefined);
+  const hasHidden = texts.some((text) => findInvisible(text.replaceAll("\r\n", "\n")) !== undefined);
   const warning = "It has characters that do not show; they stand here as their numbers.";
   const note = (text: Span): readonly Line[] =>
     fitWidestFont(wrapLine([text], { width, first: line("  "), rest: line("  ") }), width);
   return [
     ...(hasHidden && question.type === "permission" ? note(span(warning, { role: "bad" })) : []),
     ...questionNotes(question).flatMap((text) =>
-      note(span(withHiddenShown(text).replaceAll(/\s+/g, " "), { role: "muted" })),
+      note(span(revealInvisible(text).replaceAll(/\s+/g, " "), { role: "muted" })),
     ),
   ];
 }
@@ -245,7 +245,7 @@ function answerLines(
     const [row = [], ...more] = optionRows(label, index, state, context);
     if (more.length === 0) return row;
     if (hasRule) cut.add(index);
-    const text = hasRule ? "in a larger window" : withHiddenShown(label);
+    const text = hasRule ? "in a larger window" : revealInvisible(label);
     return fitLine([...row.slice(0, 1), span(text, { role: "muted" })], context.width);
   });
   return { rows: [...rows, ...reason], cut };
@@ -267,7 +267,7 @@ export function answerRows(
   { width, marks }: ViewContext,
 ): readonly Line[] {
   const first = [span(`${isMarked ? marks.chosen : " "} ${index + 1}  `, { role })];
-  const text = span(withHiddenShown(label), isMarked ? { bold: true } : style);
+  const text = span(revealInvisible(label), isMarked ? { bold: true } : style);
   return wrapLine([text], { width, first, rest: line("     ") });
 }
 
@@ -302,7 +302,7 @@ export function offeredReply(question: Question, index: number): QuestionReply |
   const option = options[index];
   if (option !== undefined) return { value: option.value };
   const offered = choices.filter(({ choice }) => choice !== "stop")[index - options.length];
-  return offered && { choice: offered.choice, ...defined({ rule: offered.rule }) };
+  return offered && { choice: offered.choice, ...omitUndefined({ rule: offered.rule }) };
 }
 
 /** The reply of a typed line: an answer's number, and after that of a refusal its reason. */

@@ -1,4 +1,4 @@
-import { counted } from "../../../core/base/text.ts";
+import { pluralize } from "../../../core/base/text.ts";
 import {
   type AgentBlock,
   type Block,
@@ -9,7 +9,7 @@ import {
 } from "../../../view/blocks.ts";
 import { evidenceText } from "../../../view/evidence.ts";
 import type { ToolItem, ViewItem } from "../../../view/view.ts";
-import { AFTER_END, CALL_STATES, ENDED, phraseText } from "../../../view/words.ts";
+import { CALL_STATES, ENDING_ADVICE, ENDING_TEXTS, phraseText } from "../../../view/words.ts";
 import { costText, dayText, durationText, secondsText, timeText, tokensText } from "../../text/amounts.ts";
 import { MarkdownStream, markdownRows } from "../markdown/markdown-stream.ts";
 import {
@@ -104,7 +104,7 @@ const USER_STYLE: Style = { role: "own" };
 
 /** On a coloured band, easy to find when scrolling back. */
 function userMessageRows(block: BlockOf<"said">, { width, marks }: ViewContext): readonly Line[] {
-  const images = block.images === 0 ? "" : `  [${counted(block.images, "image")}]`;
+  const images = block.images === 0 ? "" : `  [${pluralize(block.images, "image")}]`;
   const mark = span(`${marks.prompt} `, { role: "own-mark" });
   // Without colours the band is a mark on each row.
   const rest = marks.prompt === ">" ? mark : span("  ", USER_STYLE);
@@ -135,7 +135,7 @@ function thinkingRows(
     ];
   if (words === 0) return [];
   const key = hasKeys === true ? ` ${marks.dot} ctrl+o` : "";
-  return [line(`${marks.dot} Thought, ${counted(words, "word")}${key}`, { role: "muted" })];
+  return [line(`${marks.dot} Thought, ${pluralize(words, "word")}${key}`, { role: "muted" })];
 }
 
 function shellRows(
@@ -175,33 +175,33 @@ function endRows(block: BlockOf<"end">, context: ViewContext): readonly Line[] {
   }
   const cost = costUsd === undefined ? [] : [costText(costUsd)];
   const facts = [durationText(durationMs), ...cost, ...(checks === "" ? [] : [checks])];
-  const how = [`${ENDED[reason]}.`, AFTER_END[reason] ?? ""].filter((each) => each !== "");
+  const how = [`${ENDING_TEXTS[reason]}.`, ENDING_ADVICE[reason] ?? ""].filter((each) => each !== "");
   return noteRows([...how, facts.join(` ${marks.dot} `)].join(" "), { level, mark: "!" }, context);
 }
 
 /** The files that a run changed, and the checks made since. */
 function evidenceLine({ changes, evidence }: BlockOf<"end">, { dot }: ViewContext["marks"]): string {
   const said = evidence === undefined ? "" : evidenceText(evidence);
-  if (said === "" && changes !== undefined) return `${counted(changes.files, "file")} changed`;
+  if (said === "" && changes !== undefined) return `${pluralize(changes.files, "file")} changed`;
   return said.replaceAll(" · ", ` ${dot} `);
 }
 
 function doneRow(block: BlockOf<"end">, { width, marks }: ViewContext): Line {
   const { durationMs, costUsd, changes, trace = "", reason } = block;
   const dot = span(` ${marks.dot} `);
-  const isDone = ENDED[reason] === ENDED.completed;
+  const isDone = ENDING_TEXTS[reason] === ENDING_TEXTS.completed;
   const changed: Line =
     changes === undefined
       ? []
       : [
           dot,
-          span(counted(changes.files, "file")),
+          span(pluralize(changes.files, "file")),
           span(changes.added === 0 ? "" : ` +${changes.added}`, { role: "added" }),
           span(changes.removed === 0 ? "" : ` ${marks.minus}${changes.removed}`, { role: "removed" }),
         ];
   const facts: Line = [
     span(`${isDone ? marks.ok : marks.dot} `, { role: isDone ? "good" : "muted" }),
-    span(`${ENDED[reason]}  `, { bold: true }),
+    span(`${ENDING_TEXTS[reason]}  `, { bold: true }),
     span(durationText(durationMs)),
     ...changed,
     ...(costUsd === undefined || costUsd === 0 ? [] : [dot, span(costText(costUsd))]),
@@ -278,7 +278,7 @@ function bodyRows(block: CallBlock, context: ViewContext): readonly Line[] {
 function agentRows(agent: AgentBlock, context: ViewContext): readonly Line[] {
   const { marks, width } = context;
   const spent = [
-    counted(agent.calls, "call"),
+    pluralize(agent.calls, "call"),
     `${tokensText(agent.outputTokens)} tokens`,
     costText(agent.costUsd),
   ].join(` ${marks.dot} `);
@@ -324,7 +324,7 @@ function argumentsOf(item: ViewItem, { width }: ViewContext): readonly Line[] {
 /** Maximum items shown of a resumed conversation. */
 const MAX_RESUMED_ITEMS = 60;
 
-export interface ScrollRows {
+export interface ScrollbackRows {
   readonly final: readonly Line[];
   readonly live: () => readonly Line[];
 }
@@ -341,7 +341,7 @@ interface ScrollOptions {
 }
 
 /** Returns each final row of a conversation once, including those of an unfinished answer. */
-export class Scroll {
+export class ScrollbackWriter {
   readonly #options: ScrollOptions;
   #next: number;
   /** The person's messages among the items already handled. */
@@ -361,7 +361,7 @@ export class Scroll {
   }
 
   /** Skips everything before the last message; a line counts what was skipped. */
-  open(items: readonly ViewItem[], { marks, now }: ViewContext): void {
+  skipEarlier(items: readonly ViewItem[], { marks, now }: ViewContext): void {
     const last = items.findLastIndex(({ type }) => type === "user");
     const skipped = Math.max(last, items.length - MAX_RESUMED_ITEMS);
     const earlier = items.slice(0, Math.max(0, skipped));
@@ -372,7 +372,7 @@ export class Scroll {
     this.#userMessages = earlier.filter(({ type }) => type === "user").length;
     const day = dayText(first.time, now);
     const since = day === "Today" ? timeText(first.time, first.time + 3_600_000) : day;
-    const text = `${marks.dot} ${counted(said.length, "earlier message")} since ${since}`;
+    const text = `${marks.dot} ${pluralize(said.length, "earlier message")} since ${since}`;
     this.#pendingLines.push(line(text, { role: "muted" }), []);
   }
 
@@ -400,7 +400,7 @@ export class Scroll {
     items: readonly ViewItem[],
     context: ViewContext,
     isOver: (item: ViewItem) => boolean = isFinal,
-  ): ScrollRows {
+  ): ScrollbackRows {
     const { width } = context;
     const { isTight, isLive = true, isShown = () => true } = this.#options;
     const final: Line[] = this.#stream === undefined ? this.#takePending(width) : [];
@@ -447,7 +447,7 @@ export class Scroll {
     stream.markdown.push(item.text.slice(stream.chars));
     stream.chars = item.text.length;
     if (isDone) stream.markdown.end();
-    rows.push(...stream.markdown.take(context.width));
+    rows.push(...stream.markdown.takeFinalRows(context.width));
     if (item.isVoid === true) rows.push(FAILED_ATTEMPT);
     else if (item.state === "interrupted") rows.push(INTERRUPTED);
     return rows;
@@ -458,7 +458,7 @@ export class Scroll {
     return items.slice(this.#next).flatMap((item) => {
       if (item.id === this.#stream?.id) {
         before = item.type;
-        return this.#stream.markdown.open(context.width);
+        return this.#stream.markdown.openRows(context.width);
       }
       const rows = safeLines(item, context, before);
       if (rows.length > 0) before = item.type;

@@ -12,7 +12,7 @@ const VIEW: StatusFacts["view"] = {
 test("where a row has no room for all, the items of extensions go first, then place, cost and window; mode and model stay", () => {
   const facts = {
     view: { ...VIEW, costUsd: 0.5 },
-    place: "main",
+    location: "main",
     extra: ["3 todo"],
   };
   const marks = marksOf({ unicode: false });

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join, relative } from "node:path";
 import type { CodingSession, SessionInfo } from "../../../coding/session/coding-session.ts";
-import { counted } from "../../../core/base/text.ts";
+import { pluralize } from "../../../core/base/text.ts";
 import { MODE_EFFECTS, modeName } from "../../../view/mode-names.ts";
 import type { SessionView } from "../../../view/view.ts";
 import { retryText } from "../../../view/words.ts";
@@ -25,13 +25,13 @@ import { titleRule } from "./question-lines.ts";
 export interface StatusFacts {
   readonly view: Pick<SessionView, "model" | "effort" | "mode" | "context" | "costUsd"> | undefined;
   /** Branch, else the folder's name. */
-  readonly place: string;
+  readonly location: string;
   readonly extra?: readonly string[];
 }
 
 /** Mode, model, context, cost and place in one row; the least important go first if room is short. */
 export function statusLine(
-  { view, place, extra = [] }: StatusFacts,
+  { view, location: place, extra = [] }: StatusFacts,
   { marks, width }: Pick<ViewContext, "marks" | "width">,
 ): Line {
   if (view === undefined) return fitLine([span(`  starting ${marks.more}`, { role: "muted" })], width);
@@ -222,7 +222,7 @@ export function headerLines(
     ...(instructions.length === 0
       ? []
       : [`reads ${joinNames(instructions.map((path) => shownPath(path, info.cwd)))}`]),
-    ...(skills.length === 0 ? [] : [counted(skills.length, "skill")]),
+    ...(skills.length === 0 ? [] : [pluralize(skills.length, "skill")]),
     ...(info.sandbox === "off" ? ["no sandbox"] : []),
   ].join(` ${marks.dot} `);
   const about = wrapLine(line(facts, { role: "muted" }), { width, first: line(indent), rest: line(indent) });
@@ -246,7 +246,7 @@ export function headerLines(
 const MIN_FACTS_WIDTH = 60;
 
 /** Divides two conversations. */
-export function markLines(title: string, context: ViewContext): readonly Line[] {
+export function dividerLines(title: string, context: ViewContext): readonly Line[] {
   return [[], ...titleRule({ title: line(title, { role: "muted" }), role: "rule" }, context)];
 }
 
@@ -264,7 +264,7 @@ function joinNames(names: readonly string[]): string {
 }
 
 /** How to resume a session with content, and what still waits; `isStored`: the waiting messages are saved. */
-export function goOnLines(
+export function resumeHintLines(
   session: CodingSession | undefined,
   { isStored, width }: { readonly isStored: boolean; readonly width: number },
 ): readonly Line[] {

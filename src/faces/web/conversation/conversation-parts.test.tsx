@@ -40,15 +40,20 @@ function asked(fields: Partial<Question>): string {
 function opened(more: Partial<OpenSession>): string {
   const nothing = (): void => undefined;
   const session: OpenSession = {
-    ...new SessionFeed().now,
+    ...new SessionFeed().snapshot,
     route: { type: "session", id: "s", view: "chat" },
     showDetails: nothing,
     showEntry: nothing,
     actions: { stop: nothing, fork: nothing, undo: nothing, redo: nothing },
-    work: { said: undefined, say: nothing, dismiss: nothing, attempt: () => Promise.resolve(undefined) },
+    work: {
+      announcement: undefined,
+      announce: nothing,
+      dismiss: nothing,
+      attempt: () => Promise.resolve(undefined),
+    },
     detail: undefined,
     retry: undefined,
-    fault: undefined,
+    error: undefined,
     isWritable: true,
     canUndo: undefined,
     canRedo: false,
@@ -182,7 +187,7 @@ describe("a question", () => {
     const questions = [question({ choices: [{ choice: "once" }] })];
     const known = { readOnly: false } as SessionDetail;
     const [early, later] = [undefined, known].map((detail) =>
-      opened({ view: { ...new SessionFeed().now.view, questions }, detail }),
+      opened({ view: { ...new SessionFeed().snapshot.view, questions }, detail }),
     );
     expect(early).not.toContain('class="ask"');
     expect(plain(later ?? "")).toContain(WORDS.en.runOnce);
@@ -334,6 +339,6 @@ test("files that were changed without undo are those of the results", () => {
     metadata: { diff, created: at === 0, path: "/outside/a.ts" },
   }));
   for (const entry of results) feed.apply({ type: "entry", entry });
-  const text = plain(opened(feed.now).split('class="side"')[1] ?? "").replaceAll(/\s+/g, " ");
+  const text = plain(opened(feed.snapshot).split('class="side"')[1] ?? "").replaceAll(/\s+/g, " ");
   expect(text).toContain("Files changed +3 −1 A /outside/a.ts +3 −1");
 });

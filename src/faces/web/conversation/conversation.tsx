@@ -263,13 +263,13 @@ const NEAR_END_PX = 120;
 /** Only a part of a long conversation is drawn; buttons load more. */
 function ItemList({ items, itemIndex }: ItemListProps): VNode {
   const words = useWords();
-  const [visible, setVisible] = useState(() => openWindow(items.length, itemIndex));
+  const [visible, setVisible] = useState(() => initialWindow(items.length, itemIndex));
   const list = useRef<HTMLDivElement>(null);
   const { isFollowing, isAway, setAway } = useFollowing(list, itemIndex === undefined);
   const target = itemIndex === undefined ? undefined : items[itemIndex]?.id;
   useLayoutEffect(() => {
     if (!isFollowing.current || visible.to !== undefined) return;
-    setVisible(slidWindow(visible, items.length));
+    setVisible(followingWindow(visible, items.length));
     const box = scrollerOf(list.current);
     box.scrollTo(0, box.scrollHeight);
   });
@@ -283,7 +283,7 @@ function ItemList({ items, itemIndex }: ItemListProps): VNode {
   const toNewest = (): void => {
     isFollowing.current = true;
     setAway(false);
-    setVisible(openWindow(items.length));
+    setVisible(initialWindow(items.length));
   };
   return (
     <div ref={list}>
@@ -369,7 +369,7 @@ interface VisibleWindow {
 }
 
 /** The newest items of a list, or those around a linked place. */
-export function openWindow(length: number, place?: number): VisibleWindow {
+export function initialWindow(length: number, place?: number): VisibleWindow {
   if (place === undefined || place >= length - WINDOW_STEP)
     return { from: Math.max(0, length - WINDOW_STEP), to: undefined };
   const from = Math.max(0, place - WINDOW_STEP / 2);
@@ -386,6 +386,6 @@ export function withLater({ from, to }: VisibleWindow, length: number): VisibleW
 }
 
 /** The window while following the newest items: drops items far behind. */
-export function slidWindow(shown: VisibleWindow, length: number): VisibleWindow {
-  return length - shown.from > 4 * WINDOW_STEP ? openWindow(length) : shown;
+export function followingWindow(shown: VisibleWindow, length: number): VisibleWindow {
+  return length - shown.from > 4 * WINDOW_STEP ? initialWindow(length) : shown;
 }

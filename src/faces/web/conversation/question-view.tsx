@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Json } from "../../../core/base/errors.ts";
-import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
-import { defined, equalJson, ownValue } from "../../../core/base/json.ts";
+import { revealInvisible } from "../../../core/base/hidden-characters.ts";
+import { equalJson, omitUndefined, ownValue } from "../../../core/base/json.ts";
 import type { JsonSchema } from "../../../core/base/schema.ts";
 import type { QuestionAnswer } from "../../../server/server-api.ts";
 import type { Question } from "../../../view/question.ts";
@@ -82,7 +82,7 @@ function schemaOf({ type, schema = {}, options = [] }: Question): JsonSchema {
 }
 
 function labelOf({ name, label, note }: Partial<ValueField> = {}): string {
-  return withHiddenShown([name === undefined ? undefined : label, note].filter(Boolean).join(": "));
+  return revealInvisible([name === undefined ? undefined : label, note].filter(Boolean).join(": "));
 }
 
 interface HeadProps {
@@ -96,16 +96,16 @@ function Head({ question, fieldLabel, position: [at, all] }: HeadProps): VNode {
   const { id, diff, outside, tool = "", agent, runs } = question;
   const kind = questionKind(question);
   const what = words.questionKind[kind];
-  const title = agent === undefined ? what : `${words.questionOf(withHiddenShown(agent))}: ${what}`;
+  const title = agent === undefined ? what : `${words.questionOf(revealInvisible(agent))}: ${what}`;
   const steps = planOf(question)?.match(/^\d+[.)]\s/gm)?.length ?? 0;
   const target = outside ?? diff?.path ?? (kind === "call" ? tool : undefined);
   return (
     <header>
       <StateMark mark="wait" />
       <h2 id={`question-${id}`} tabIndex={-1}>
-        {fieldLabel === undefined ? title : withHiddenShown(fieldLabel)}
+        {fieldLabel === undefined ? title : revealInvisible(fieldLabel)}
       </h2>
-      {target !== undefined && <span class="mono cut">{withHiddenShown(target)}</span>}
+      {target !== undefined && <span class="mono cut">{revealInvisible(target)}</span>}
       {kind === "run" && runs === "inside" && <span class="dim">{words.inSandbox}</span>}
       {diff !== undefined && (
         <span class="num">
@@ -129,7 +129,7 @@ function Subject({ question }: { readonly question: Question }): VNode {
   const words = useWords();
   const kind = questionKind(question);
   const plan = planOf(question);
-  if (plan !== undefined) return <Markdown text={withHiddenShown(plan)} />;
+  if (plan !== undefined) return <Markdown text={revealInvisible(plan)} />;
   const reached = kind === "network" || kind === "unsandboxed" ? words.reached[kind] : "";
   const { reason: modelReason } = tool === "bash" && input !== undefined ? input : {};
   const reasonLine =
@@ -139,14 +139,14 @@ function Subject({ question }: { readonly question: Question }): VNode {
       {diff !== undefined && <DiffView diff={diff} whole />}
       {diff === undefined && input !== undefined && (
         <pre class={tool === "bash" ? "cmd" : "cmd json"} tabIndex={0} aria-label={words.arguments} dir="ltr">
-          {withHiddenShown(subjectText(question))}
+          {revealInvisible(subjectText(question))}
         </pre>
       )}
       {[reached, reasonLine, reason]
         .filter((note) => note !== "")
         .map((note) => (
           <p key={note} class="why">
-            {withHiddenShown(note)}
+            {revealInvisible(note)}
           </p>
         ))}
     </>
@@ -195,7 +195,7 @@ function Decision({ question, send }: AnswerProps): VNode {
           key: choice,
           label: choice === "once" && tool === "bash" ? words.runOnce : words.choice[choice],
           rule,
-          act: choice === "no" ? refuse : () => send({ choice, ...defined({ rule }) }),
+          act: choice === "no" ? refuse : () => send({ choice, ...omitUndefined({ rule }) }),
         }));
   const canStop = isPlan || choices.some(({ choice }) => choice === "stop");
   const stop = (): void => {
@@ -210,7 +210,7 @@ function Decision({ question, send }: AnswerProps): VNode {
         <Button key={key} look={at === 0 && key !== "no" ? "main" : ""} onClick={act}>
           <kbd>{at + 1}</kbd>
           {label}
-          {rule !== undefined && <code title={withHiddenShown(rule)}>{withHiddenShown(rule)}</code>}
+          {rule !== undefined && <code title={revealInvisible(rule)}>{revealInvisible(rule)}</code>}
         </Button>
       ))}
       {canStop && (
@@ -316,7 +316,7 @@ function FieldForm(props: FieldProps): VNode {
       {label !== "" && <p class="why">{label}</p>}
       {problem !== "" && (
         <p class="why bad" role="alert">
-          {withHiddenShown(problem)}
+          {revealInvisible(problem)}
         </p>
       )}
       <Options options={options} chosen={chosen} isSeveral={isSeveral} choose={choose} />
@@ -382,8 +382,8 @@ function Options({ options, chosen, isSeveral, choose }: OptionsProps): VNode {
             onClick={() => choose(at)}
           >
             <kbd>{isSeveral && isChosen ? "✓" : at + 1}</kbd>
-            <b>{withHiddenShown(label)}</b>
-            {note !== undefined && <span>{withHiddenShown(note)}</span>}
+            <b>{revealInvisible(label)}</b>
+            {note !== undefined && <span>{revealInvisible(note)}</span>}
           </button>
         );
       })}

@@ -44,7 +44,7 @@ function fed(...items: readonly (JournalEntry | { readonly passing: PassingEvent
   return feed;
 }
 
-function texts({ now }: SessionFeed): readonly string[] {
+function texts({ snapshot: now }: SessionFeed): readonly string[] {
   return now.view.items
     .filter((item) => item.isVoid !== true)
     .map((item) => (item.type === "user" || item.type === "answer" ? item.text : item.type));
@@ -57,7 +57,7 @@ const delta = (text: string) =>
 test("a session is its entries, folded, with its model and what it cost", () => {
   const feed = fed(START, ASKED, ANSWER, END, ready);
   expect(texts(feed)).toEqual(["Hello", "Good morning", "run_end"]);
-  const { view, entries, isReady } = feed.now;
+  const { view, entries, isReady } = feed.snapshot;
   expect({ model: view.model, cost: view.costUsd, usage: view.usage, entries, isReady }).toMatchObject({
     model: "a/one",
     cost: 0.5,
@@ -92,7 +92,7 @@ test("text shows as it is written, and the entry takes its place", () => {
 
 test("a run that has no end is at work while the session is, and was cut where nothing runs", () => {
   const running = fed(START, ASKED, { passing: { type: "state", state: "running" } }, ready);
-  expect([running.now.view.state, running.now.view.run?.phase, texts(running)]).toEqual([
+  expect([running.snapshot.view.state, running.snapshot.view.run?.phase, texts(running)]).toEqual([
     "running",
     "waiting",
     ["Hello"],
@@ -110,18 +110,18 @@ test("questions open and close, and are asked once each", () => {
     { passing: { type: "question", question: question("q2") } },
     { passing: { type: "question", question: question("q1") } },
   );
-  expect(feed.now.view.questions.map(({ id }) => id)).toEqual(["q2", "q1"]);
+  expect(feed.snapshot.view.questions.map(({ id }) => id)).toEqual(["q2", "q1"]);
   feed.apply({ type: "passing", passing: { type: "question_closed", id: "q2" } });
-  expect(feed.now.view.questions.map(({ id }) => id)).toEqual(["q1"]);
+  expect(feed.snapshot.view.questions.map(({ id }) => id)).toEqual(["q1"]);
 });
 
 test("messages that wait are those that were told last", () => {
   const queue = [{ id: "m", text: "later" }];
-  const { now } = fed(ready, { passing: { type: "queue", queue, held: true } });
+  const { snapshot: now } = fed(ready, { passing: { type: "queue", queue, held: true } });
   expect([now.view.queue, now.view.queueHeld]).toEqual([queue, true]);
 });
 
 test("a conversation that was rewound begins anew", () => {
   const feed = fed(START, ASKED, ANSWER, END, ready, { passing: { type: "reset" } }, START, ASKED);
-  expect([texts(feed), feed.now.isReady, feed.now.entries.length]).toEqual([["Hello"], false, 2]);
+  expect([texts(feed), feed.snapshot.isReady, feed.snapshot.entries.length]).toEqual([["Hello"], false, 2]);
 });

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
-import { defined } from "../../../core/base/json.ts";
+import { omitUndefined } from "../../../core/base/json.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../permission/permission-mode.ts";
 import type { ConnectionRetry, Reader } from "../../../server/create-reader.ts";
 import type { PassingEvent, SessionDetail, StreamItem } from "../../../server/server-api.ts";
@@ -9,7 +9,7 @@ import { EMPTY_HOST, type HostView, ViewFold } from "../../../view/view-fold.ts"
 import { useReader } from "../work.tsx";
 
 /** A session as received so far. The entries grow in place. */
-export interface FeedState {
+export interface SessionSnapshot {
   readonly view: SessionView;
   readonly entries: readonly JournalEntry[];
   /** Undefined if unknown. */
@@ -34,14 +34,14 @@ export class SessionFeed {
     return this.#isReady;
   }
 
-  get now(): FeedState {
+  get snapshot(): SessionSnapshot {
     return { view: this.#fold.view, entries: this.#entries, mode: this.#mode, isReady: this.#isReady };
   }
 
   /** Applies the server's facts that are not in the entries. */
-  detail({ state, queue, queueHeld, questions, model, permissionMode }: SessionDetail): void {
+  applyDetail({ state, queue, queueHeld, questions, model, permissionMode }: SessionDetail): void {
     this.#changeMode(permissionMode);
-    this.#change({ state, queue, queueHeld, questions, ...defined({ model }) });
+    this.#change({ state, queue, queueHeld, questions, ...omitUndefined({ model }) });
   }
 
   apply(item: StreamItem): void {
@@ -79,7 +79,7 @@ export class SessionFeed {
       case "ready":
         this.#isReady = true;
         // A run without an end in an idle session was interrupted.
-        if (this.#host.state === "idle") this.#fold.leaveRun();
+        if (this.#host.state === "idle") this.#fold.endAbandonedRun();
         return this.#change({});
       case "reset":
         this.#entries = [];
@@ -91,7 +91,7 @@ export class SessionFeed {
 
   #changeMode(name: string | undefined): void {
     this.#mode = PERMISSION_MODES.find((mode) => mode === name) ?? this.#mode;
-    this.#change(defined({ mode: this.#mode }));
+    this.#change(omitUndefined({ mode: this.#mode }));
   }
 
   #change(more: Partial<HostView>): void {
@@ -100,12 +100,12 @@ export class SessionFeed {
   }
 }
 
-export interface FollowedSession extends FeedState {
+export interface FollowedSession extends SessionSnapshot {
   readonly detail: SessionDetail | undefined;
   /** Undefined while connected. */
   readonly retry: ConnectionRetry | undefined;
   /** The server's refusal, such as for an unknown id. */
-  readonly fault: unknown;
+  readonly error: unknown;
 }
 
 /** Follows a session while the component is shown; draws at most once per frame. */
@@ -129,7 +129,7 @@ export function useSession(id: string): FollowedSession {
 }
 
 function emptySession(): FollowedSession {
-  return { ...new SessionFeed().now, detail: undefined, retry: undefined, fault: undefined };
+  return { ...new SessionFeed().snapshot, detail: undefined, retry: undefined, error: undefined };
 }
 
 /**
@@ -148,7 +148,7 @@ export async function followSession(
   let fault: unknown;
   // A response older than the stream's latest news would undo them.
   let newsCount = 0;
-  const now = (): FollowedSession => ({ ...feed.now, detail, retry, fault });
+  const now = (): FollowedSession => ({ ...feed.snapshot, detail, retry, error: fault });
   const notify = (): void => {
     if (!signal.aborted) changed(now);
   };
@@ -162,7 +162,7 @@ export async function followSession(
       before = newsCount;
       detail = await reader.session(id);
     } while (newsCount !== before && !signal.aborted);
-    feed.detail(detail);
+    feed.applyDetail(detail);
     notify();
   };
   const onConnection = (_state: "open" | "lost", next?: ConnectionRetry): void => {

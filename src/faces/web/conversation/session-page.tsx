@@ -5,10 +5,10 @@ import { ServerProblem } from "../../../server/create-reader.ts";
 import { checkpointHistory } from "../../../session/undo/checkpoint-history.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useLanguage, useWords } from "../language/language.ts";
-import { ContextPicture } from "../pictures/context-view.tsx";
+import { ContextChart } from "../pictures/context-view.tsx";
 import { FilesView } from "../pictures/files-view.tsx";
 import { ReplayView } from "../pictures/replay-view.tsx";
-import { TimelinePicture } from "../pictures/timeline-view.tsx";
+import { TimelineChart } from "../pictures/timeline-view.tsx";
 import { Sheet } from "../rail.tsx";
 import { goTo, hrefOf, SESSION_VIEWS } from "../route.ts";
 import { folderName, markOf } from "../sessions/live-sessions.ts";
@@ -16,7 +16,7 @@ import { Menu } from "../text/controls.tsx";
 import { Icon, StateMark } from "../text/icons.tsx";
 import { Strip, stripOf } from "../text/strip.tsx";
 import { toggleCalls, useKeys } from "../use-keys.ts";
-import { faultText, Skeleton, useLoaded, useReader, useWork, WorkLine } from "../work.tsx";
+import { pageErrorText, Skeleton, useLoaded, useReader, useWork, WorkLine } from "../work.tsx";
 import { Items } from "./block-view.tsx";
 import { Conversation } from "./conversation.tsx";
 import { useSession } from "./session-feed.ts";
@@ -54,12 +54,12 @@ export function SessionPage({ route }: { readonly route: OpenSession["route"] })
   };
   useSessionKeys(open);
   useTitle(terminalLine(session.detail?.title ?? "", 60), state === "waiting" ? "◆" : "");
-  if (session.fault !== undefined)
+  if (session.error !== undefined)
     return (
       <div class="scroll">
         <p class="wide bad" role="alert">
           <span>
-            {isGone(session.fault) ? words.gone : terminalLine(faultText(session.fault, words), 500)}{" "}
+            {isGone(session.error) ? words.gone : terminalLine(pageErrorText(session.error, words), 500)}{" "}
             <a class="link" href="#/">
               {words.backToSessions}
             </a>
@@ -258,7 +258,7 @@ function SessionPictures(): VNode {
   const isWide = route.view === "timeline" || route.view === "context";
   return (
     <>
-      {work.said !== undefined && (
+      {work.announcement !== undefined && (
         <div class="wide said">
           <WorkLine work={work} />
         </div>
@@ -283,9 +283,9 @@ function Picture(): VNode | null {
   const windowTokens = detail?.windowTokens;
   switch (route.view) {
     case "timeline":
-      return <TimelinePicture {...{ entries, now, windowTokens, onChoose }} />;
+      return <TimelineChart {...{ entries, now, windowTokens, onChoose }} />;
     case "context":
-      return <ContextPicture {...{ entries, windowTokens, onChoose }} />;
+      return <ContextChart {...{ entries, windowTokens, onChoose }} />;
     case "files":
       return <Files />;
     case "replay":

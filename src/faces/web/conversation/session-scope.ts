@@ -43,7 +43,7 @@ export function useOpenSession(): OpenSession {
 export function sessionActions(id: string, reader: Reader, work: Work, words: Words): SessionActions {
   const report = async (what: "undo" | "redo", result: Promise<UndoResult>): Promise<void> => {
     const done = await work.attempt(() => result);
-    if (done !== undefined) work.say(undoText(what, done, words));
+    if (done !== undefined) work.announce(undoText(what, done, words));
   };
   return {
     stop: () => void work.attempt(() => reader.stop(id)),

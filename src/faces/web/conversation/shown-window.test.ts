@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openWindow, slidWindow, WINDOW_STEP, withEarlier, withLater } from "./conversation.tsx";
+import { followingWindow, initialWindow, WINDOW_STEP, withEarlier, withLater } from "./conversation.tsx";
 
 const places = fc.nat({ max: 20_000 });
 
@@ -8,7 +8,7 @@ test("a window lies in the list, has the place it was opened for, and is not lon
   fc.assert(
     fc.property(places, fc.option(places, { nil: undefined }), (length, given) => {
       const place = given === undefined || length === 0 ? undefined : given % length;
-      const { from, to } = openWindow(length, place);
+      const { from, to } = initialWindow(length, place);
       const end = to ?? length;
       expect(from >= 0 && from <= end && end <= length).toBe(true);
       expect(end - from).toBeLessThanOrEqual(WINDOW_STEP * 1.5);
@@ -20,7 +20,7 @@ test("a window lies in the list, has the place it was opened for, and is not lon
 test("asking for more comes to the first and to the newest", () => {
   fc.assert(
     fc.property(places, places, (length, given) => {
-      let shown = openWindow(length, length === 0 ? undefined : given % length);
+      let shown = initialWindow(length, length === 0 ? undefined : given % length);
       for (let at = 0; at * WINDOW_STEP <= length; at++) shown = withLater(withEarlier(shown), length);
       expect(shown).toEqual({ from: 0, to: undefined });
     }),
@@ -28,9 +28,9 @@ test("asking for more comes to the first and to the newest", () => {
 });
 
 test("who follows a conversation that grows has a bounded part of it before them", () => {
-  let shown = openWindow(0);
+  let shown = initialWindow(0);
   for (let length = 0; length < 5_000; length++) {
-    shown = slidWindow(shown, length);
+    shown = followingWindow(shown, length);
     expect(length - shown.from).toBeLessThanOrEqual(4 * WINDOW_STEP);
   }
 });

@@ -1,6 +1,12 @@
-import { counted } from "../../../core/base/text.ts";
+import { pluralize } from "../../../core/base/text.ts";
 import { EVIDENCE_WORDS, type EvidenceWords } from "../../../view/evidence.ts";
-import { type CompactionMethod, compactedText, ENDED, type EndReason, METHODS } from "../../../view/words.ts";
+import {
+  COMPACTION_TEXTS,
+  type CompactionMethod,
+  compactedText,
+  ENDING_TEXTS,
+  type EndReason,
+} from "../../../view/words.ts";
 
 /** English and Chinese. */
 type Pair = readonly [string, string];
@@ -13,7 +19,7 @@ interface SharedWords {
 }
 
 const SHARED: readonly [SharedWords, SharedWords] = [
-  { methods: METHODS, evidence: EVIDENCE_WORDS, ended: ENDED },
+  { methods: COMPACTION_TEXTS, evidence: EVIDENCE_WORDS, ended: ENDING_TEXTS },
   {
     methods: {
       summary: "较早的部分已总结",
@@ -111,8 +117,8 @@ const TABLE = {
   open: ["Open", "打开"],
   today: ["Today", "今天"],
   yesterday: ["Yesterday", "昨天"],
-  sessionCount: (count: number): Pair => [counted(count, "session"), `${count} 个会话`],
-  steps: (count: number): Pair => [counted(count, "step"), `${count} 步`],
+  sessionCount: (count: number): Pair => [pluralize(count, "session"), `${count} 个会话`],
+  steps: (count: number): Pair => [pluralize(count, "step"), `${count} 步`],
   marks: {
     run: ["running", "进行中"],
     wait: ["waiting for you", "等你回答"],
@@ -149,7 +155,7 @@ const TABLE = {
   nothingFound: (text: string): Pair => [`Nothing found for “${text}”.`, `没有找到“${text}”。`],
   more: ["More", "更多"],
   untitled: ["Without text", "没有文字"],
-  files: (count: number): Pair => [counted(count, "file"), `${count} 个文件`],
+  files: (count: number): Pair => [pluralize(count, "file"), `${count} 个文件`],
   tokens: (count: string): Pair => [`${count} tokens`, `${count} 个 token`],
   costUnknown: ["cost unknown", "费用未知"],
   questionsWait: (count: number): Pair => [
@@ -214,7 +220,7 @@ const TABLE = {
   copyOf: ["Copy of", "副本来源"],
   importedFrom: ["Imported from", "导入自"],
   notShown: (count: number, type: string): Pair => [
-    `Not shown: ${counted(count, "record")} of type ${type}`,
+    `Not shown: ${pluralize(count, "record")} of type ${type}`,
     `未显示：${count} 条类型为 ${type} 的记录`,
   ],
   readOnly: ["This server only reads. You can follow along or fork.", "服务器为只读。你可以跟随阅读或分叉。"],
@@ -228,11 +234,11 @@ const TABLE = {
     command: ["Command", "命令"],
     shell: ["Command", "命令"],
   },
-  images: (count: number): Pair => [counted(count, "image"), `${count} 张图片`],
+  images: (count: number): Pair => [pluralize(count, "image"), `${count} 张图片`],
   answer: ["Answer", "回答"],
   thinking: ["Thinking", "思考"],
   thought: ["Thought", "已思考"],
-  thoughts: (count: number): Pair => [counted(count, "word"), `${count} 个词`],
+  thoughts: (count: number): Pair => [pluralize(count, "word"), `${count} 个词`],
   hiddenThinking: ["The provider keeps this hidden.", "提供方未公开这部分内容。"],
   arguments: ["Arguments", "参数"],
   result: ["Result", "结果"],
@@ -376,7 +382,7 @@ const TABLE = {
   },
   ofTime: (percent: string, all: string): Pair => [`${percent} of ${all}`, `${all} 的 ${percent}`],
   runCounts: (runs: number, requests: number, calls: number): Pair => [
-    `${counted(runs, "run")}, ${counted(requests, "request")}, ${counted(calls, "call")}`,
+    `${pluralize(runs, "run")}, ${pluralize(requests, "request")}, ${pluralize(calls, "call")}`,
     `${runs} 次运行，${requests} 次请求，${calls} 次调用`,
   ],
   chartKeys: [
@@ -402,7 +408,7 @@ const TABLE = {
   subagentLane: ["subagent", "子代理"],
   ofWindow: (tokens: string): Pair => [`of ${tokens}`, `共 ${tokens}`],
   soFar: ["so far", "累计"],
-  barCount: (count: number): Pair => [counted(count, "bar"), `${count} 段`],
+  barCount: (count: number): Pair => [pluralize(count, "bar"), `${count} 段`],
   moreBars: (count: number): Pair => [`and ${count} more here`, `此处还有 ${count} 段`],
   took: (time: string): Pair => [`took ${time}`, `用时 ${time}`],
   openInChat: ["Open in chat", "在对话中打开"],

@@ -1,6 +1,6 @@
 import type { AssistantEntry, JournalEntry } from "../../../core/agent/entries.ts";
 import { SessionState } from "../../../core/agent/state.ts";
-import { defined } from "../../../core/base/json.ts";
+import { omitUndefined } from "../../../core/base/json.ts";
 import type { ContentBlock, Message } from "../../../core/message/message.ts";
 import { cleanUsage } from "../../../core/message/message.ts";
 import { estimateBlock } from "../../../core/model/estimate.ts";
@@ -113,7 +113,7 @@ class ContextFold {
         const since = this.#since.get(message) ?? this.turns.length + 1;
         return piecesOf(message, this.#origins.get(message), calls).map(({ weight, callId, ...piece }) => ({
           ...piece,
-          ...defined({ entryId: this.#entryOf.get(callId ?? message) ?? this.#entryOf.get(message) }),
+          ...omitUndefined({ entryId: this.#entryOf.get(callId ?? message) ?? this.#entryOf.get(message) }),
           since,
           tokens: Math.round(weight * this.#scale),
         }));
@@ -179,7 +179,7 @@ class ContextFold {
       inputTokens,
       cacheReadTokens: Math.min(inputTokens, usage.cacheReadTokens ?? 0),
       isEstimated,
-      ...defined({ event: this.#event }),
+      ...omitUndefined({ event: this.#event }),
     });
     this.#event = undefined;
   }

@@ -4,7 +4,7 @@ import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useLanguage, useWords } from "../language/language.ts";
 import { Button } from "../text/controls.tsx";
-import { Columns, Dot, percentText, Table } from "./chart-kit.tsx";
+import { Columns, Dot, percentText, Table } from "./chart-parts.tsx";
 import {
   CONTEXT_PARTS,
   type ContextPart,
@@ -39,7 +39,7 @@ export interface ContextProps {
 }
 
 /** The model's window by request: its contents, and the share read from the cache. */
-export function ContextPicture({ entries, windowTokens, onChoose }: ContextProps): VNode {
+export function ContextChart({ entries, windowTokens, onChoose }: ContextProps): VNode {
   const words = useWords();
   const count = entries.length;
   const turns = useMemo(() => contextTurns(entries.slice(0, count)), [entries, count]);

@@ -8,7 +8,7 @@ import { useLanguage, useWords } from "../language/language.ts";
 import { Button, CopyButton, Segments } from "../text/controls.tsx";
 import { DiffView, FileLine, LineCounts, type Lines } from "../text/diff-view.tsx";
 import { useLoaded } from "../work.tsx";
-import { StillContext } from "./chart-kit.tsx";
+import { StaticContext } from "./chart-parts.tsx";
 import { type ChangedFile, changedFiles, type FileMoment, patchOf } from "./files-data.ts";
 
 /** The state of a file before this request of this run. */
@@ -41,7 +41,7 @@ export function FilesView(props: FilesProps): VNode {
     [entries, count, cwd, changes],
   );
   const [choice, choose] = useState(props.path);
-  const isStill = useContext(StillContext);
+  const isStill = useContext(StaticContext);
   const file = files.find(({ path }) => path === choice) ?? files[0];
   if (file === undefined) return <p class="wide dim">{words.noChanges}</p>;
   const stateOf = ({ path }: ChangedFile): SessionFileState | undefined =>
@@ -107,7 +107,7 @@ function OneFile(props: OneFileProps): VNode {
   const words = useWords();
   const [stop, setStop] = useState<HistoryPoint>("all");
   const [isWhole, setWhole] = useState(false);
-  const isStill = useContext(StillContext);
+  const isStill = useContext(StaticContext);
   const { path, moments } = file;
   const moment = typeof stop === "number" ? moments[stop] : undefined;
   const entryId = stop === "before" ? entries[0]?.id : (moment ?? moments.at(-1))?.entryId;
@@ -215,7 +215,7 @@ function Changes({
   readonly state: SessionFileState | undefined;
 }): VNode {
   const words = useWords();
-  const isStill = useContext(StillContext);
+  const isStill = useContext(StaticContext);
   const diffs: readonly FileDiff[] =
     state?.diff === undefined ? moments.flatMap(({ diff }) => diff ?? []) : [state.diff];
   if (diffs.length === 0)

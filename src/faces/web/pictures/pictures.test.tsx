@@ -5,13 +5,13 @@ import { JournalMaker } from "../../../../test/web/made-journal.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import type { ServerStats, StatsRow } from "../../../server/server-api.ts";
 import { LANGUAGES, LanguageContext, WORDS } from "../language/language.ts";
-import { StillContext } from "./chart-kit.tsx";
-import { ContextPicture } from "./context-view.tsx";
+import { StaticContext } from "./chart-parts.tsx";
+import { ContextChart } from "./context-view.tsx";
 import { changedFiles } from "./files-data.ts";
 import { FilesView } from "./files-view.tsx";
 import { ReplayView } from "./replay-view.tsx";
 import { StatsView } from "./stats-view.tsx";
-import { TimelinePicture } from "./timeline-view.tsx";
+import { TimelineChart } from "./timeline-view.tsx";
 
 const ROW: StatsRow = {
   key: "total",
@@ -46,8 +46,8 @@ function pictures(entries: readonly JournalEntry[], stats: ServerStats): readonl
   const nothing = (): void => {};
   const text = async (): Promise<string> => "";
   return [
-    <TimelinePicture entries={entries} windowTokens={40_000} onChoose={nothing} />,
-    <ContextPicture entries={entries} windowTokens={40_000} onChoose={nothing} />,
+    <TimelineChart entries={entries} windowTokens={40_000} onChoose={nothing} />,
+    <ContextChart entries={entries} windowTokens={40_000} onChoose={nothing} />,
     <FilesView entries={entries} onChoose={nothing} onRestore={nothing} loadText={text} />,
     <ReplayView entries={entries} renderItems={(items) => items.length} onFork={nothing} />,
     <StatsView
@@ -112,9 +112,9 @@ test("a picture that is drawn once shows every file", () => {
   const entries = new JournalMaker(11).make(400);
   const paths = changedFiles(entries).map(({ path }) => path);
   const markup = renderToString(
-    <StillContext.Provider value={true}>
+    <StaticContext.Provider value={true}>
       <FilesView entries={entries} />
-    </StillContext.Provider>,
+    </StaticContext.Provider>,
   );
   expect(paths.length).toBeGreaterThan(3);
   expect(paths.filter((path) => !markup.includes(`aria-label="${path}"`))).toEqual([]);

@@ -9,7 +9,7 @@ import { Button, Facts, Money, Part, Segments } from "../text/controls.tsx";
 import { FileLine, LineCounts } from "../text/diff-view.tsx";
 import { Strip, stripOf } from "../text/strip.tsx";
 import { useKeys } from "../use-keys.ts";
-import { place } from "./chart-kit.tsx";
+import { svgPercent } from "./chart-parts.tsx";
 import { changedFiles } from "./files-data.ts";
 import { WholeFile } from "./files-view.tsx";
 
@@ -116,7 +116,7 @@ function Player({ entries, moments, at, move }: PlayerProps): VNode {
     return () => clearTimeout(timer);
   }, [isPlaying, at, last, speed]);
   useKeys({ " ": toggle, ArrowLeft: () => step(-1), ArrowRight: () => step(1) });
-  const past = place((100 * worked) / strip.length);
+  const past = svgPercent((100 * worked) / strip.length);
   const time = words.countOf(stopwatch(worked), stopwatch(strip.length));
   return (
     <div class="player" role="group" aria-label={words.player}>

@@ -1,13 +1,13 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
-import { defined } from "../../../core/base/json.ts";
+import { omitUndefined } from "../../../core/base/json.ts";
 import type { ServerStats, StatsFilter, StatsRow } from "../../../server/server-api.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { type Formats, useFormats, useLanguage, useWords } from "../language/language.ts";
 import { folderName } from "../sessions/live-sessions.ts";
 import { Button, Segments } from "../text/controls.tsx";
 import { Skeleton, useLoaded, useReader, useWork, WorkLine } from "../work.tsx";
-import { Columns, Dot, percentText, place, Table } from "./chart-kit.tsx";
+import { Columns, Dot, percentText, svgPercent, Table } from "./chart-parts.tsx";
 
 /** Days of a period for statistics; 0: all. */
 const PERIODS = [7, 30, 0] as const;
@@ -35,12 +35,12 @@ export function Statistics(): VNode {
   const stats = useLoaded(
     () =>
       work.attempt(async (): Promise<PeriodStats> => {
-        const from = defined({ from: span?.[0] });
+        const from = omitUndefined({ from: span?.[0] });
         const earlier = { ...filter, from: dayAgo(2 * period - 1), to: dayAgo(period) };
         const [days, models, folders, previous] = await Promise.all([
           reader.stats("day", { ...filter, ...from }),
-          reader.stats("model", { ...defined({ cwd: filter.cwd }), ...from }),
-          reader.stats("cwd", { ...defined({ model: filter.model }), ...from }),
+          reader.stats("model", { ...omitUndefined({ cwd: filter.cwd }), ...from }),
+          reader.stats("cwd", { ...omitUndefined({ model: filter.model }), ...from }),
           span && reader.stats("day", earlier),
         ]);
         return { days, models, folders, previous: previous?.total };
@@ -52,7 +52,7 @@ export function Statistics(): VNode {
       <div class="wide">
         <WorkLine work={work} />
         {stats === undefined ? (
-          work.said === undefined && <Skeleton />
+          work.announcement === undefined && <Skeleton />
         ) : (
           <StatsView {...{ stats, period, span, filter, setPeriod, setFilter }} />
         )}
@@ -116,7 +116,7 @@ export function StatsView({ stats, period, span, filter, setPeriod, setFilter }:
               dotOf={({ key }) => modelClass(stats, key)}
               nameOf={(key) => key.replace(/^[^/]*\//, "")}
               chosen={filter.model}
-              choose={(model) => setFilter(defined({ ...filter, model }))}
+              choose={(model) => setFilter(omitUndefined({ ...filter, model }))}
             />
             <Shares
               title={words.folders}
@@ -124,7 +124,7 @@ export function StatsView({ stats, period, span, filter, setPeriod, setFilter }:
               columns={[runs, [words.failedShort, ({ failures }, { count }) => count(failures)], cost]}
               nameOf={folderName}
               chosen={filter.cwd}
-              choose={(cwd) => setFilter(defined({ ...filter, cwd }))}
+              choose={(cwd) => setFilter(omitUndefined({ ...filter, cwd }))}
             />
           </div>
           {total.unpriced > 0 && total.cost !== null && (
@@ -310,7 +310,7 @@ function Shares({ title, rows, columns, dotOf, nameOf, chosen, choose }: SharesP
                 <rect class="trk" width="100%" height="6" rx="3" />
                 <rect
                   class={dotOf?.(row) ?? "c0"}
-                  width={place(all === 0 ? 0 : (100 * weight(row)) / all)}
+                  width={svgPercent(all === 0 ? 0 : (100 * weight(row)) / all)}
                   height="6"
                   rx="3"
                 />

@@ -39,13 +39,13 @@ export function timeAxis(runs: readonly Span[]): TimeAxis {
 }
 
 /** The position of a moment on an axis; in a pause, the start of the next stretch. */
-export function placeOf({ stretches, length }: TimeAxis, time: number): number {
+export function axisPositionOf({ stretches, length }: TimeAxis, time: number): number {
   const stretch = stretches[firstIndexWhere(stretches, ({ to }) => to >= time)];
   return stretch === undefined ? length : stretch.at + Math.max(0, time - stretch.from);
 }
 
 /** The active milliseconds up to a position. */
-export function workUpTo({ stretches }: TimeAxis, place: number): number {
+export function activeTimeAt({ stretches }: TimeAxis, place: number): number {
   const index = firstIndexWhere(stretches, ({ at, from, to }) => at + to - from >= place);
   const stretch = stretches[index] ?? stretches.at(-1);
   if (stretch === undefined) return 0;
@@ -67,7 +67,7 @@ function firstIndexWhere<T>(list: readonly T[], matches: (each: T) => boolean): 
 }
 
 /** The visible part of a chart: positions on the axis, and its width in pixels. */
-export interface PictureWindow {
+export interface ChartWindow {
   readonly from: number;
   readonly to: number;
   readonly pixels: number;
@@ -93,16 +93,20 @@ export interface DrawnBar<B extends Span = Span> {
 export function drawnBars<B extends Span>(
   bars: readonly B[],
   axis: TimeAxis,
-  { from, to, pixels }: PictureWindow,
+  { from, to, pixels }: ChartWindow,
 ): readonly DrawnBar<B>[] {
   const scale = pixels / Math.max(1e-6, to - from);
   const drawn: { x: number; width: number; bar: B; count: number }[] = [];
-  for (let at = firstIndexWhere(bars, ({ to: end }) => placeOf(axis, end) >= from); at < bars.length; at++) {
+  for (
+    let at = firstIndexWhere(bars, ({ to: end }) => axisPositionOf(axis, end) >= from);
+    at < bars.length;
+    at++
+  ) {
     const bar = bars[at];
     if (bar === undefined) break;
-    const left = (placeOf(axis, bar.from) - from) * scale;
+    const left = (axisPositionOf(axis, bar.from) - from) * scale;
     if (left >= pixels) break;
-    const right = (placeOf(axis, bar.to) - from) * scale;
+    const right = (axisPositionOf(axis, bar.to) - from) * scale;
     const x = Math.max(0, Math.floor(left));
     const end = Math.min(pixels, Math.max(x + 1, Math.round(right)));
     const last = drawn.at(-1);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { countReads, JournalMaker } from "../../../../test/web/made-journal.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { addSpending, isSpending, NO_SPENDING } from "../../../core/agent/state.ts";
-import { drawnBars, placeOf, workUpTo } from "./time-axis.ts";
+import { activeTimeAt, axisPositionOf, drawnBars } from "./time-axis.ts";
 import { runTimeline, type Timeline } from "./timeline-data.ts";
 
 const journals = fc
@@ -60,7 +60,7 @@ test("later moments never stand further left on the axis", () => {
     fc.property(journals, (entries) => {
       const { axis, lanes } = runTimeline(entries);
       const times = lanes.flatMap(({ bars }) => bars.flatMap(({ from, to }) => [from, to]));
-      const places = times.sort((left, right) => left - right).map((time) => placeOf(axis, time));
+      const places = times.sort((left, right) => left - right).map((time) => axisPositionOf(axis, time));
       expect(places).toEqual(places.toSorted((left, right) => left - right));
       expect(places.every((place) => place >= 0 && place <= axis.length)).toBe(true);
     }),
@@ -73,7 +73,7 @@ test("pauses together take little of the axis, and all work is done at its end",
       const { axis } = runTimeline(entries);
       const worked = axis.stretches.reduce((all, { from, to }) => all + to - from, 0);
       expect(axis.length).toBeLessThanOrEqual(Math.max(1, worked * 1.13));
-      expect(workUpTo(axis, axis.length)).toBeCloseTo(worked, 3);
+      expect(activeTimeAt(axis, axis.length)).toBeCloseTo(worked, 3);
     }),
   );
 });

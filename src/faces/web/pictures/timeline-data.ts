@@ -12,7 +12,7 @@ import {
   type Spending,
   type SpendingEntry,
 } from "../../../core/agent/state.ts";
-import { defined } from "../../../core/base/json.ts";
+import { omitUndefined } from "../../../core/base/json.ts";
 import { isWaiting } from "../../../core/base/stop-reason.ts";
 import { messageText } from "../../../core/message/message.ts";
 import { RunClock } from "../../../journal/run-clock.ts";
@@ -112,7 +112,7 @@ export function runTimeline(entries: readonly JournalEntry[], now?: number): Tim
     if (startedAt !== undefined) runs.apply({ type: "run_resume", time: startedAt });
     const interruptedAt = runs.apply(entry);
     if (interruptedAt !== undefined) fold.closeAll(interruptedAt, "cut");
-    fold.apply(entry, { owner, time: runs.time, runFrom: runs.from });
+    fold.apply(entry, { owner, time: runs.time, runFrom: runs.startedAt });
     if (!isSpending(entry)) continue;
     total = addSpending(total, entry);
     requests.push(requestOf(entry, { time: runs.time, isNested: owner !== "", total }));
@@ -123,8 +123,8 @@ export function runTimeline(entries: readonly JournalEntry[], now?: number): Tim
   return {
     lanes,
     requests,
-    axis: timeAxis(runs.stretches),
-    shares: timeShares(lanes, runs.stretches),
+    axis: timeAxis(runs.intervals),
+    shares: timeShares(lanes, runs.intervals),
     total,
     runs: runs.runs,
     calls: fold.calls,
@@ -278,7 +278,7 @@ class TimelineFold {
   }
 
   #track(kind: Track["kind"], from: number, name?: string): Track {
-    const track: Track = { kind, from, bars: [], ...defined({ name }) };
+    const track: Track = { kind, from, bars: [], ...omitUndefined({ name }) };
     this.#tracks.push(track);
     return track;
   }

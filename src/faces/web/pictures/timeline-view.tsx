@@ -7,8 +7,8 @@ import { type Formats, useFormats, useLanguage, useWords } from "../language/lan
 import { Button, Money } from "../text/controls.tsx";
 import { CALL_MARKS, type IconName, StateMark } from "../text/icons.tsx";
 import { stepClass } from "../text/strip.tsx";
-import { Dot, percentText, place, Table } from "./chart-kit.tsx";
-import { type DrawnBar, drawnBars, type PictureWindow, placeOf, workUpTo } from "./time-axis.ts";
+import { Dot, percentText, svgPercent, Table } from "./chart-parts.tsx";
+import { activeTimeAt, axisPositionOf, type ChartWindow, type DrawnBar, drawnBars } from "./time-axis.ts";
 import {
   runTimeline,
   SHARE_OF,
@@ -35,7 +35,7 @@ export interface TimelineProps {
   readonly onChoose?: ((entryId: string) => void) | undefined;
 }
 
-export function TimelinePicture({ entries, now, windowTokens, onChoose }: TimelineProps): VNode {
+export function TimelineChart({ entries, now, windowTokens, onChoose }: TimelineProps): VNode {
   const words = useWords();
   const count = entries.length;
   const timeline = useMemo(() => runTimeline(entries.slice(0, count), now), [entries, count, now]);
@@ -185,23 +185,23 @@ function Legend(): VNode {
   );
 }
 
-function windowAround({ axis }: Timeline, chosen: TimelineBar | undefined, zoom: number): PictureWindow {
+function windowAround({ axis }: Timeline, chosen: TimelineBar | undefined, zoom: number): ChartWindow {
   const visible = axis.length / zoom;
-  const middle = chosen === undefined ? 0 : placeOf(axis, (chosen.from + chosen.to) / 2);
+  const middle = chosen === undefined ? 0 : axisPositionOf(axis, (chosen.from + chosen.to) / 2);
   const from = Math.max(0, Math.min(axis.length - visible, middle - visible / 2));
   return { from, to: from + visible, pixels: PIXELS };
 }
 
 interface DrawnProps {
   readonly timeline: Timeline;
-  readonly window: PictureWindow;
+  readonly window: ChartWindow;
 }
 
 function Grid({ height }: { readonly height: number }): VNode {
   return (
     <>
       {Array.from({ length: TICKS - 1 }, (_none, at) => {
-        const x = place((100 * (at + 1)) / TICKS);
+        const x = svgPercent((100 * (at + 1)) / TICKS);
         return <line key={at} class="grid-l" x1={x} x2={x} y1="0" y2={height} />;
       })}
     </>
@@ -217,9 +217,9 @@ function Axis({ timeline: { axis }, window: { from, to } }: DrawnProps): VNode {
       <svg aria-hidden="true">
         <Grid height={28} />
         {Array.from({ length: TICKS }, (_none, at) => {
-          const worked = workUpTo(axis, from + (span * at) / TICKS);
+          const worked = activeTimeAt(axis, from + (span * at) / TICKS);
           return (
-            <text key={at} x={place((100 * at) / TICKS)} dx="6" y="18">
+            <text key={at} x={svgPercent((100 * at) / TICKS)} dx="6" y="18">
               {span < 10_000 ? duration(worked) : stopwatch(worked)}
             </text>
           );
@@ -271,8 +271,8 @@ function BarMark({
 }): VNode {
   const { words, seconds } = useLanguage();
   const { x, width, bar } = drawn;
-  const left = place((x * 100) / PIXELS);
-  const wide = place((Math.max(width, bar.to > bar.from ? 3 : 1) * 100) / PIXELS);
+  const left = svgPercent((x * 100) / PIXELS);
+  const wide = svgPercent((Math.max(width, bar.to > bar.from ? 3 : 1) * 100) / PIXELS);
   if (bar.kind === "message")
     return (
       <text x={left} dx="4" y="25" class={isChosen ? "on" : undefined}>
@@ -329,7 +329,7 @@ function Tip({
   const { words, duration, stopwatch } = useLanguage();
   const { entryId, kind, status, from, to, detail, label } = bar;
   const mark = CALL_MARKS[status];
-  const at = stopwatch(workUpTo(timeline.axis, placeOf(timeline.axis, from)));
+  const at = stopwatch(activeTimeAt(timeline.axis, axisPositionOf(timeline.axis, from)));
   const about = kind === "message" ? label : (detail ?? "");
   return (
     <div class="tip">
@@ -357,10 +357,10 @@ interface Column {
 }
 
 /** Requests as columns of a few pixels: the largest of those that share one, and the cost after the last. */
-function columnsOf({ requests, axis }: Timeline, { from, to }: PictureWindow): readonly Column[] {
+function columnsOf({ requests, axis }: Timeline, { from, to }: ChartWindow): readonly Column[] {
   const columns = new Map<number, Column>();
   for (const { time, inputTokens, cacheReadTokens, isNested, spent } of requests) {
-    const at = ((placeOf(axis, time) - from) / Math.max(1e-6, to - from)) * PIXELS;
+    const at = ((axisPositionOf(axis, time) - from) / Math.max(1e-6, to - from)) * PIXELS;
     if (at < 0 || at > PIXELS) continue;
     const x = Math.min(Math.floor(at / COLUMN_PX) * COLUMN_PX, PIXELS - COLUMN_PX);
     const known = columns.get(x) ?? { input: 0, cached: 0 };
@@ -415,9 +415,9 @@ function ContextLane({
     <rect
       key={`${x} ${kind}`}
       class={kind}
-      x={place((x * 100) / PIXELS)}
+      x={svgPercent((x * 100) / PIXELS)}
       y={y}
-      width={place(100 / 120)}
+      width={svgPercent(100 / 120)}
       height={height}
     />
   );

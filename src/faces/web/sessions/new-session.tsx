@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { defined } from "../../../core/base/json.ts";
+import { omitUndefined } from "../../../core/base/json.ts";
 import type { RunLimits, SessionRequest } from "../../../server/server-api.ts";
 import { LISTED_MODES } from "../../../view/mode-names.ts";
 import { useWords } from "../language/language.ts";
@@ -38,14 +38,14 @@ export function newSessionOf(fields: NewSessionFields): SessionRequest {
     return given === undefined ? undefined : Number(given);
   };
   const minutes = number("minutes");
-  const limits: RunLimits = defined({
+  const limits: RunLimits = omitUndefined({
     maxTurns: number("turns"),
     maxBudgetUsd: number("cost"),
     maxWallTime: minutes === undefined ? undefined : `${Math.round(minutes * 60)}s`,
   });
   return {
     prompt: fields.prompt,
-    ...defined({
+    ...omitUndefined({
       cwd: text("cwd"),
       model: text("model"),
       permissionMode: text("mode"),

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
+import { revealInvisible } from "../../../core/base/hidden-characters.ts";
 import type { DiffHunk, FileDiff } from "../../../view/file-diff.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useWords } from "../language/language.ts";
@@ -54,7 +54,7 @@ export function DiffView({ diff, whole = false }: DiffProps): VNode {
   const language = languageOf(diff.path);
   return (
     <>
-      <div class="diff" tabIndex={0} role="region" aria-label={withHiddenShown(diff.path)}>
+      <div class="diff" tabIndex={0} role="region" aria-label={revealInvisible(diff.path)}>
         <table>
           {shown.map((row, index) => (
             <Line key={index} row={row} language={language} changed={changedIn(rows, index)} />
@@ -120,7 +120,7 @@ function changedIn(rows: readonly DiffRow[], index: number): readonly [number, n
     kindAt(first + 2) !== "added";
   if (!isPair) return undefined;
   const [before = "", after = ""] = [rows[first]?.text, rows[first + 1]?.text].map((text) =>
-    withHiddenShown(text ?? ""),
+    revealInvisible(text ?? ""),
   );
   const part = changedPart(before, after);
   return part && [part.from, first === index ? part.before : part.after];
@@ -149,7 +149,7 @@ function Line({ row: { kind, before, after, text }, language, changed }: LinePro
         {kind === "gap" ? (
           words.linesUnchanged(Number(text))
         ) : (
-          <Code text={withHiddenShown(text)} language={language} changed={changed} />
+          <Code text={revealInvisible(text)} language={language} changed={changed} />
         )}
       </td>
     </tr>

@@ -32,9 +32,9 @@ export function stripOf(entries: readonly JournalEntry[]): StripData {
   const workedAt: number[] = [];
   const clock = new RunClock();
   for (const entry of entries) {
-    const from = clock.worked;
+    const from = clock.activeMs;
     clock.apply(entry);
-    const { worked } = clock;
+    const { activeMs: worked } = clock;
     workedAt.push(worked);
     if (worked === from) continue;
     const last = steps.at(-1);
@@ -42,7 +42,7 @@ export function stripOf(entries: readonly JournalEntry[]): StripData {
     if (last?.kind === kind) steps[steps.length - 1] = { ...last, to: worked, entryId: entry.id };
     else steps.push({ entryId: entry.id, from, to: worked, kind });
   }
-  return { steps: mergeShort(steps, clock.worked), length: Math.max(1, clock.worked), workedAt };
+  return { steps: mergeShort(steps, clock.activeMs), length: Math.max(1, clock.activeMs), workedAt };
 }
 
 /** The kind of the time before an entry; undefined if it continues the previous one. */

@@ -2,29 +2,29 @@ import type { Agent } from "../../agent/agent.ts";
 import type { RunOptions } from "../../agent/options.ts";
 import type { ToolResultEntry } from "../../core/agent/entries.ts";
 import type { RunResult } from "../../core/agent/result.ts";
-import { counted } from "../../core/base/text.ts";
+import { pluralize } from "../../core/base/text.ts";
 import { textOf } from "../../core/message/message.ts";
 import { oneLine } from "../../view/call-text.ts";
-import { LOST, UNTIL_NOTE, type UntilNote } from "../../view/session-notes.ts";
+import { NOT_RUN_REASONS, UNTIL_NOTE, type UntilNote } from "../../view/session-notes.ts";
 
 export interface UntilOptions {
   readonly command: string;
   /** Failed rounds after which the run ends. */
-  readonly most: number;
+  readonly maxRounds: number;
   /** Deadline of the run in `performance.now` time; `Infinity`: no limit. */
   readonly deadline: number;
   readonly agent: Agent;
   readonly signal: AbortSignal;
   readonly onEvent: NonNullable<RunOptions["onEvent"]>;
   /** Resumes the model; `undefined` when its turns are used up. */
-  readonly goOn: (reason: string, signal: AbortSignal) => Promise<RunResult | undefined>;
+  readonly resume: (reason: string, signal: AbortSignal) => Promise<RunResult | undefined>;
   readonly hasAnswered: (result: RunResult) => boolean;
 }
 
-export interface HeldRun {
+export interface UntilResult {
   readonly result: RunResult;
   /** A sentence on what still fails; absent if the command succeeded or the run ended otherwise. */
-  readonly wrong?: string;
+  readonly failure?: string;
 }
 
 /** Characters from the end of the output that are sent to the model. */
@@ -37,8 +37,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
  * Runs the command as a `bash` call after an answer, and resumes the model until it exits with 0. Giving the
  * command approves it: ask rules are skipped, deny rules hold.
  */
-export async function holdUntil(first: RunResult, options: UntilOptions): Promise<HeldRun> {
-  const { command, most, deadline, agent, hasAnswered } = options;
+export async function enforceUntil(first: RunResult, options: UntilOptions): Promise<UntilResult> {
+  const { command, maxRounds: most, deadline, agent, hasAnswered } = options;
   let result = first;
   for (let round = 1; hasAnswered(result); round++) {
     const remainingMs = deadline - performance.now();
@@ -55,8 +55,8 @@ export async function holdUntil(first: RunResult, options: UntilOptions): Promis
     const entry = await agent.note(UNTIL_NOTE, { ...note, ...(told !== undefined && { told }) });
     options.onEvent(entry);
     if (exitCode === 0) return { result };
-    if (told === undefined) return { result, wrong: failureSummary(note, output) };
-    const next = await options.goOn(told, limit);
+    if (told === undefined) return { result, failure: failureSummary(note, output) };
+    const next = await options.resume(told, limit);
     if (next === undefined) return { result: withStopReason(result, "max_iterations") };
     result = limit.aborted && !options.signal.aborted ? timedOut(next) : next;
   }
@@ -101,10 +101,10 @@ function tailOf(text: string): string {
 
 function failureSummary({ command, ended, exitCode, round }: UntilNote, output: string): string {
   const name = oneLine(command, 200);
-  const lost = LOST[exitCode ?? 0];
+  const lost = NOT_RUN_REASONS[exitCode ?? 0];
   if (lost !== undefined)
     return `${name} ${lost} (exit code ${exitCode}), so nothing was checked: correct the command, or install what it needs.`;
-  const rounds = round > 1 ? ` after ${counted(round - 1, "round")}` : "";
+  const rounds = round > 1 ? ` after ${pluralize(round - 1, "round")}` : "";
   const lines = output.split("\n").filter((line) => line.trim() !== "" && !/^\[.*\]$/.test(line));
   const last = oneLine(lines.slice(-3).join(" · "), 300);
   const quoted = last === "" ? "" : ` It says: ${last}${/[.!?…]$/.test(last) ? "" : "."}`;
@@ -122,7 +122,7 @@ function withStopReason(
 }
 
 function couldNotRun(exitCode: number | null): boolean {
-  return LOST[exitCode ?? 0] !== undefined;
+  return NOT_RUN_REASONS[exitCode ?? 0] !== undefined;
 }
 
 function abortedResult({ aborted }: AbortSignal, result: RunResult): RunResult {

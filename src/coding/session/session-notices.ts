@@ -1,13 +1,13 @@
-import { check, FUNCTION } from "../../core/base/check.ts";
+import { check, FUNCTION_SCHEMA } from "../../core/base/check-options.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import type { Redaction } from "../../core/base/text.ts";
 import type { Notice, OnNotice } from "../../view/notice.ts";
 
-export class NoticeBoard {
+export class SessionNotices {
   readonly #redact: Redaction | undefined;
   readonly list: Notice[] = [];
   // An error of a notice listener is only listed: notifying it again would fail again.
-  readonly #listeners = new Listeners<[notice: Notice]>((error) => this.list.push(listenerFailed(error)));
+  readonly #listeners = new Listeners<[notice: Notice]>((error) => this.list.push(listenerFailure(error)));
 
   constructor(redact: Redaction | undefined, listener: OnNotice | undefined) {
     this.#redact = redact;
@@ -28,7 +28,7 @@ export class NoticeBoard {
   }
 }
 
-export function listenerFailed(error: unknown): Notice {
+export function listenerFailure(error: unknown): Notice {
   return { level: "error", code: "plugin", message: `A listener failed: ${errorMessage(error)}` };
 }
 
@@ -43,7 +43,7 @@ export class Listeners<A extends readonly unknown[]> {
 
   /** Returns an unsubscribe function. Throws `invalid_argument` if the listener is not a function. */
   add(listener: (...args: A) => void): () => void {
-    check(listener, FUNCTION, "The listener");
+    check(listener, FUNCTION_SCHEMA, "The listener");
     // A separate entry, so that unsubscribing a function that was added twice removes one.
     let hasFailed = false;
     const entry = (...args: A): void => {

@@ -3,12 +3,12 @@ import { readSession } from "../../session/read-session.ts";
 import type { SessionFile, SessionStore } from "../../session/session-store.ts";
 import { type ChangedRun, checkpointHistory, listTurns } from "../../session/undo/checkpoint-history.ts";
 import type { RollbackPlace } from "../../session/undo/rollback.ts";
-import { forgetSession, openWorkspace, rollbackPlace } from "../../session/undo/session-checkpoints.ts";
+import { openWorkspace, removeUndoData, rollbackPlace } from "../../session/undo/session-checkpoints.ts";
 import type { UndoLimits } from "../settings/config-schema.ts";
 import { currentFolder, type UserPaths } from "../settings/paths.ts";
 import { checkpointLimits, checkpointsFolder } from "./checkpoints.ts";
 
-export interface UndoPlace {
+export interface UndoTarget {
   readonly paths: UserPaths;
   readonly store: SessionStore;
   readonly limits?: UndoLimits | undefined;
@@ -20,8 +20,8 @@ export function changedRuns(session: SessionFile): readonly ChangedRun[] {
 }
 
 /** Locks a session while `work` reverts files. Throws `journal` while a run uses it. */
-export async function withRollbackPlace<T>(
-  { paths, store, limits }: UndoPlace,
+export async function withRollbackTarget<T>(
+  { paths, store, limits }: UndoTarget,
   session: SessionFile,
   work: (place: RollbackPlace) => Promise<T>,
 ): Promise<T> {
@@ -38,13 +38,13 @@ export async function withRollbackPlace<T>(
 }
 
 /** Removes a session, and its undo data that no other session needs. */
-export async function removeSession({ paths, store }: UndoPlace, session: SessionFile): Promise<void> {
+export async function removeSession({ paths, store }: UndoTarget, session: SessionFile): Promise<void> {
   const { header, entries } = readSession(session.path);
   const roots = new Set(header === undefined ? [] : [header.cwd]);
   for (const entry of entries) if (entry.type === "checkpoint") roots.add(entry.root);
   await store.remove(session);
   for (const root of roots) {
     const workspace = openWorkspace(root, { folder: checkpointsFolder(paths), sessionId: session.sessionId });
-    forgetSession(workspace);
+    removeUndoData(workspace);
   }
 }

@@ -2,14 +2,14 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Agent } from "../../agent/agent.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
-import { errorMessage, misuse, type NanoAgentError } from "../../core/base/errors.ts";
-import { nearest } from "../../core/base/text.ts";
+import { errorMessage, invalidArgument, type NanoAgentError } from "../../core/base/errors.ts";
+import { closestMatch } from "../../core/base/text.ts";
 import { type Input, toMessages } from "../../core/message/input.ts";
 import { type Message, type ToolInput, textOf } from "../../core/message/message.ts";
 import { parseCommandCall } from "../../extensions/commands/expand-command.ts";
 import type { McpHub } from "../../extensions/mcp/mcp-hub.ts";
 import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
-import { about } from "../../view/notice.ts";
+import { warnAbout } from "../../view/notice.ts";
 import type { SessionParts } from "./session-agent.ts";
 import type { CommandUse, SessionCommand } from "./session-command.ts";
 
@@ -47,7 +47,7 @@ export async function prepareMessage(
   if (!("input" in prepared)) return prepared;
   for (const context of verdict?.context ?? []) await current.agent.observe(context);
   const hub = composed.mcp?.hub;
-  const warn = about("mcp", (notice) => parts.notices.add(notice));
+  const warn = warnAbout("mcp", (notice) => parts.notices.add(notice));
   const mentioned = hub === undefined ? [] : await mentionedResources(text ?? "", hub, signal, warn);
   for (const message of mentioned) await current.agent.observe([message]);
   return prepared;
@@ -95,10 +95,10 @@ async function expandMessage(
 
 function unknownCommand(name: string, commands: readonly SessionCommand[]): NanoAgentError {
   const names = commands.map((command) => command.name);
-  const guess = nearest(name, names);
+  const guess = closestMatch(name, names);
   const known = names.length === 0 ? "There are none here" : `Commands: ${shortList(names)}`;
   const hint = guess === undefined ? known : `Did you mean /${guess}?`;
-  return misuse(
+  return invalidArgument(
     `There is no command /${name}. ${hint}. To send it as text, put a blank before it.`.replace("?.", "?"),
   );
 }
@@ -117,7 +117,7 @@ async function runCommand(
 ): Promise<PreparedMessage> {
   const { parts, onEnd } = options;
   for (const rule of command.allowedTools ?? []) addTemporaryRule(rule, command, options);
-  if (command.model !== undefined) onEnd(await parts.current.setModelForNow(command.model));
+  if (command.model !== undefined) onEnd(await parts.current.setTemporaryModel(command.model));
   const { state, call, read } = commandCalls(options);
   try {
     const prompt = await command.expand(args, {
@@ -178,7 +178,7 @@ function commandCalls({ parts, signal, approver, onEvent }: MessageRun) {
       },
     });
     signal.throwIfAborted();
-    if (state.refusal !== undefined) throw misuse(state.refusal);
+    if (state.refusal !== undefined) throw invalidArgument(state.refusal);
     return textOf(content);
   };
   const read = async (path: string): Promise<string | undefined> => {

@@ -6,7 +6,7 @@ import type { SessionChange, SessionFileState } from "../../server/server-api.ts
 import { changesIn, filesAt } from "../../server/session-changes.ts";
 import { workspaceSlug } from "../../session/session-store.ts";
 import { CheckpointStore } from "../../session/undo/checkpoint-store.ts";
-import { diffFile } from "../../tools/files/file-under-change.ts";
+import { diffFile } from "../../tools/files/change-file.ts";
 import { type FileDiff, parseUnifiedDiff } from "../../view/file-diff.ts";
 
 interface WorkOfSession {
@@ -19,7 +19,7 @@ interface WorkOfSession {
  * The changes a session's calls made to files, as diffs if the contents are kept. The diffs are of redacted
  * texts, because a redaction does not recognize the separate lines of a key.
  */
-export async function keptChanges(
+export async function storedChanges(
   { entries, cwd, folder }: WorkOfSession,
   redaction: Redaction | undefined,
 ): Promise<readonly SessionChange[]> {
@@ -33,7 +33,7 @@ export async function keptChanges(
   return changes;
 }
 
-export async function keptFiles(
+export async function storedFiles(
   { entries, cwd, folder }: WorkOfSession,
   at: string | undefined,
   redaction: Redaction | undefined,
@@ -53,7 +53,7 @@ export async function keptFiles(
  * The text of a file right after an entry, even if it was changed only later; `undefined` if the file was
  * gone or no text is kept.
  */
-export function keptText(
+export function storedText(
   { entries, cwd, folder }: WorkOfSession,
   path: string,
   at: string | undefined,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { VENDORS } from "./check-request.ts";
 import { calls, finishes, says, thinks } from "./script.ts";
-import type { Speech } from "./speech.ts";
+import type { AnswerRenderer } from "./vendor.ts";
 
 const USAGE = {
   inputTokens: 100,
@@ -19,7 +19,7 @@ const ANSWER = [
 ];
 
 /** The data of the events of an answer, each checked for its form. */
-function eventsOf(speech: Speech): readonly unknown[] {
+function eventsOf(speech: AnswerRenderer): readonly unknown[] {
   const context = { model: "m", chunkSize: 5, wantsUsage: true, number: 1, nextCallId: () => "unused" };
   return [...speech(ANSWER, context)].map((event) => {
     const [, name, data = ""] = /^(?:event: (\S+)\n)?data: (.*)\r?\n\r?\n$/.exec(String(event)) ?? [];
@@ -32,7 +32,7 @@ function eventsOf(speech: Speech): readonly unknown[] {
 describe("speech", () => {
   it("speaks the Messages API", () => {
     const json = (index: number, delta: object): object => ({ type: "content_block_delta", index, delta });
-    expect(eventsOf(VENDORS.anthropic.speak)).toEqual([
+    expect(eventsOf(VENDORS.anthropic.render)).toEqual([
       {
         type: "message_start",
         message: {
@@ -85,7 +85,7 @@ describe("speech", () => {
   });
 
   it("speaks Chat Completions", () => {
-    const events = eventsOf(VENDORS.openai_chat.speak) as {
+    const events = eventsOf(VENDORS.openai_chat.render) as {
       readonly choices: readonly { readonly delta: unknown }[];
     }[];
     expect(events.slice(0, -3).map((event) => event.choices[0]?.delta)).toEqual([
@@ -112,7 +112,7 @@ describe("speech", () => {
   });
 
   it("speaks Responses with numbers in sequence and a whole response at the end", () => {
-    const events = eventsOf(VENDORS.openai_responses.speak) as {
+    const events = eventsOf(VENDORS.openai_responses.render) as {
       readonly type: string;
       readonly sequence_number: number;
     }[];
@@ -163,7 +163,7 @@ describe("speech", () => {
   });
 
   it("speaks generateContent", () => {
-    const events = eventsOf(VENDORS.google.speak) as {
+    const events = eventsOf(VENDORS.google.render) as {
       readonly candidates: readonly { readonly content: object }[];
     }[];
     expect(events.map((event) => event.candidates[0]?.content)).toEqual([

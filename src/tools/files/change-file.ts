@@ -5,7 +5,7 @@ import { systemCode } from "../../system/system-error.ts";
 import { resolvePermittedPath } from "../resolve-path.ts";
 import { answerFileErrors, FileRefusal } from "./file-error.ts";
 import {
-  type AgreedChanges,
+  type ApprovedChanges,
   EditorText,
   type FileContent,
   type FilePort,
@@ -28,7 +28,7 @@ export interface ChangeTarget {
   readonly files?: FilePort | undefined;
   readonly signal: AbortSignal;
   readonly callId: string;
-  readonly agreed?: AgreedChanges | undefined;
+  readonly agreed?: ApprovedChanges | undefined;
 }
 
 export function changeFile(
@@ -113,7 +113,7 @@ function lastReadStamp({
   callId,
 }: ChangeTarget): FileStamp | undefined {
   const known = state.recall(transcriptId, path);
-  if (known !== undefined || agreed?.isCarried(callId) === true) return known;
+  if (known !== undefined || agreed?.wasAskedEarlier(callId) === true) return known;
   throw new FileRefusal(
     `${givenPath} is there already and was not read in this session. Read it first, then change it.`,
   );
@@ -131,7 +131,7 @@ function textOf(bytes: Uint8Array, givenPath: string): FileText {
 
 /** Another call of the same answer may have changed the file after a person agreed to this one. */
 function assertApproved({ agreed, callId, givenPath }: ChangeTarget, content: FileContent): void {
-  if (agreed?.isAsShown(callId, content) !== false) return;
+  if (agreed?.isApprovedContent(callId, content) !== false) return;
   throw new FileRefusal(
     `${givenPath} has changed since the person was asked about this call, so it was left alone. Make the call again.`,
   );

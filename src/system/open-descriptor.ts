@@ -5,13 +5,13 @@ import { fstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
  * descriptor really is, whatever has replaced a folder on the way there. Elsewhere the path is checked again:
  * links swapped back and forth between two checks can go unnoticed.
  */
-export function isAtPlace(descriptor: number, path: string | Buffer): boolean {
+export function isOpenAt(descriptor: number, path: string | Buffer): boolean {
   const realPath = realPathOf(descriptor);
   return realPath === undefined ? pathLeadsTo(descriptor, path) : realPath.equals(Buffer.from(path));
 }
 
 /** A path to the open file or folder itself, even after a rename; `undefined` without /proc. */
-export function pathOfOpen(descriptor: number): string | undefined {
+export function descriptorPath(descriptor: number): string | undefined {
   return realPathOf(descriptor) === undefined ? undefined : `/proc/self/fd/${descriptor}`;
 }
 

@@ -2,7 +2,7 @@ import type { CodingSession } from "../../coding/session/coding-session.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
 import { type Clock, startTimer } from "../../core/base/async.ts";
 import type { Redaction } from "../../core/base/text.ts";
-import { PieceRedaction } from "../../server/presenter.ts";
+import { StreamRedactor } from "../../server/presenter.ts";
 import { conflict, Refusal } from "../../server/refusal.ts";
 import type {
   NewMessage,
@@ -17,12 +17,12 @@ import type { Question } from "../../view/question.ts";
 const IDLE_CLOSE_MS = 2_000;
 
 /** A coding session run by this process, with the events its followers receive. */
-export class ServedSession {
+export class LiveHostedSession {
   readonly session: CodingSession;
   readonly #clock: Clock;
   readonly #channel: () => SessionChannel | undefined;
   readonly #onIdle: () => void;
-  readonly #pieces: PieceRedaction;
+  readonly #pieces: StreamRedactor;
   #reported: readonly Question[] = [];
   #reportedQueue = "";
   #stopTimer: () => void = () => undefined;
@@ -38,7 +38,7 @@ export class ServedSession {
     this.#clock = clock;
     this.#channel = channel;
     this.#onIdle = onIdle;
-    this.#pieces = new PieceRedaction(redaction);
+    this.#pieces = new StreamRedactor(redaction);
     session.onEvent((event) => this.#onEvent(event));
     session.onQuestion(() => this.#onChange());
     session.onChange(() => this.#onChange());
@@ -71,7 +71,7 @@ export class ServedSession {
   }
 
   stop(): void {
-    if (this.state === "idle") throw conflict("No run is in progress.", FITS_IDLE, "not_running");
+    if (this.state === "idle") throw conflict("No run is in progress.", IDLE_ACTIONS, "not_running");
     void this.session.stop();
   }
 
@@ -95,7 +95,7 @@ export class ServedSession {
     const outcome = await Promise.race([stored.promise, this.session.send(text)]).finally(stop);
     if (outcome === undefined || outcome.code === "success") return;
     if (outcome.error?.code === "journal") throw outcome.error;
-    throw conflict(outcome.advice?.text ?? outcome.text, FITS_IDLE, "not_sent");
+    throw conflict(outcome.advice?.text ?? outcome.text, IDLE_ACTIONS, "not_sent");
   }
 
   /** Queues a message; if nothing is running it is sent together with messages held before. */
@@ -116,9 +116,9 @@ export class ServedSession {
   #onEvent(event: AgentEvent): void {
     const channel = this.#channel();
     const shown = this.#pieces.event(event);
-    if ("parent" in event) channel?.tell("entries");
+    if ("parent" in event) channel?.emit("entries");
     // The result contains the whole conversation again.
-    else if (shown !== undefined && event.type !== "done") channel?.tell({ type: "event", event: shown });
+    else if (shown !== undefined && event.type !== "done") channel?.emit({ type: "event", event: shown });
   }
 
   #onChange(): void {
@@ -126,16 +126,16 @@ export class ServedSession {
     const channel = this.#channel();
     const { questions } = session;
     for (const question of questions)
-      if (!this.#reported.some(({ id }) => id === question.id)) channel?.tell({ type: "question", question });
+      if (!this.#reported.some(({ id }) => id === question.id)) channel?.emit({ type: "question", question });
     for (const { id } of this.#reported)
-      if (!questions.some((question) => question.id === id)) channel?.tell({ type: "question_closed", id });
+      if (!questions.some((question) => question.id === id)) channel?.emit({ type: "question_closed", id });
     this.#reported = questions;
     const { queue } = this;
     const { held } = session.queue;
     const text = JSON.stringify([queue, held]);
-    if (text !== this.#reportedQueue) channel?.tell({ type: "queue", queue, held });
+    if (text !== this.#reportedQueue) channel?.emit({ type: "queue", queue, held });
     this.#reportedQueue = text;
-    channel?.tellState();
+    channel?.emitState();
     this.#closeWhenIdle();
   }
 
@@ -154,7 +154,7 @@ export class ServedSession {
   }
 }
 
-export const FITS_IDLE: readonly string[] = ["messages", "fork", "undo", "redo"];
+export const IDLE_ACTIONS: readonly string[] = ["messages", "fork", "undo", "redo"];
 
 type Listener = (passing: PassingEvent | "entries") => void;
 
@@ -190,23 +190,23 @@ export class SessionChannel {
     };
   }
 
-  tell(passing: PassingEvent | "entries"): void {
+  emit(passing: PassingEvent | "entries"): void {
     for (const listener of this.#listeners) listener(passing);
   }
 
   /** Reports the state if it has changed since the last report. */
-  tellState(): void {
+  emitState(): void {
     if (this.#listeners.size === 0) return;
     const state = this.#stateOf();
     if (state === this.#state) return;
     this.#state = state;
-    this.tell({ type: "state", state });
+    this.emit({ type: "state", state });
   }
 
   #watch(): void {
     this.#stopTimer = startTimer(this.#clock, WATCH_MS, () => {
-      this.tell("entries");
-      this.tellState();
+      this.emit("entries");
+      this.emitState();
       if (this.#listeners.size > 0) this.#watch();
     });
   }

@@ -7,7 +7,7 @@ const TMP_PATH = /^(\/(?:var\/)?tmp)(?:\/([^/]+))?(?:\/(.*))?$/s;
  * The real path behind an absolute path if the session's commands see the folder `temporary` as `/tmp`:
  * anything missing outside is looked for in that folder. Without `temporary`, the path itself.
  */
-export function sessionPlace(path: string, temporary: string | undefined): string {
+export function sessionPath(path: string, temporary: string | undefined): string {
   const match = temporary === undefined ? null : TMP_PATH.exec(path);
   if (temporary === undefined || match === null) return path;
   const [, folder = "", name, rest = ""] = match;

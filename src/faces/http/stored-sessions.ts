@@ -3,7 +3,7 @@ import { type Clock, startTimer } from "../../core/base/async.ts";
 import type { Redaction } from "../../core/base/text.ts";
 import { FactsReader } from "../../server/facts-reader.ts";
 import type { SessionPage } from "../../server/server-api.ts";
-import { cut, type SessionFacts } from "../../server/session-facts.ts";
+import { type SessionFacts, sliceAfter } from "../../server/session-facts.ts";
 import type { ListQuery } from "../../server/session-host.ts";
 import { findSessions, indexSessions } from "../../session/search/find-sessions.ts";
 import { isSessionId } from "../../session/session-file.ts";
@@ -32,7 +32,7 @@ const PAUSE_MS = 5;
  * A user's session files and the facts of each; nothing is read twice. Secrets are removed from titles and
  * passages before they are cut.
  */
-export class KeptSessions {
+export class StoredSessions {
   readonly store: SessionStore;
   readonly #facts = new Map<string, FactsReader>();
   readonly #clock: Clock;
@@ -71,7 +71,7 @@ export class KeptSessions {
     const { found, searched } =
       q === undefined ? { found: this.store.list(cwd), searched: undefined } : await this.#search(q, cwd);
     const placed = found.map((file) => ({ ...file, id: file.sessionId, updatedAt: file.changedAt }));
-    const { page, next } = cut(placed, { limit, before });
+    const { page, next } = sliceAfter(placed, { limit, before });
     return { files: page, next, searched };
   }
 

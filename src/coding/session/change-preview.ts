@@ -1,17 +1,17 @@
-import { inTime, systemClock } from "../../core/base/async.ts";
+import { systemClock, withTimeout } from "../../core/base/async.ts";
 import type { ToolInput } from "../../core/message/message.ts";
 import { planEdit } from "../../tools/edit-tool.ts";
 import type { Edit } from "../../tools/edits/plan-edits.ts";
+import { type ChangeTarget, diffFile } from "../../tools/files/change-file.ts";
 import { FileRefusal } from "../../tools/files/file-error.ts";
-import { type AgreedChanges, type FilePort, FileState } from "../../tools/files/file-state.ts";
+import { type ApprovedChanges, type FilePort, FileState } from "../../tools/files/file-state.ts";
 import { encodeText } from "../../tools/files/file-text.ts";
-import { type ChangeTarget, diffFile } from "../../tools/files/file-under-change.ts";
 import { resolvePath } from "../../tools/resolve-path.ts";
 import { planWrite } from "../../tools/write-tool.ts";
 import { type FileDiff, parseUnifiedDiff } from "../../view/file-diff.ts";
 import type { Settings } from "../settings/settings.ts";
 
-export interface QuestionedCall {
+export interface PreviewedCall {
   readonly tool: string;
   readonly input: ToolInput;
   /** The judged path of its file, links resolved. Default: its path, resolved now. */
@@ -23,7 +23,7 @@ export interface QuestionedCall {
   readonly signal: AbortSignal;
 }
 
-export interface ShownChange {
+export interface ChangePreview {
   /** Absent if the file is large or not text, the edits do not fit it, or it took too long. */
   readonly diff?: FileDiff | undefined;
   /** The current file, to which an approval is bound; absent if it cannot be read. */
@@ -31,32 +31,35 @@ export interface ShownChange {
   /** A sentence on what a diff cannot show: something would be replaced. */
   readonly replaces?: string;
   /** The error with which the call is certain to fail. */
-  readonly fails?: string;
+  readonly error?: string;
 }
 
 /** Milliseconds an editor has to report its version of a file. */
 const READ_TIMEOUT_MS = 2_000;
 
 /** Another process may have read the file for the session. */
-const ASSUMED_READ: AgreedChanges = { isAsShown: () => true, isCarried: () => true };
+const ASSUMED_READ: ApprovedChanges = { isApprovedContent: () => true, wasAskedEarlier: () => true };
 
 /** The change that a `write` or `edit` call would make; `undefined` for other calls. Never rejects. */
-export async function questionDiff(call: QuestionedCall): Promise<ShownChange | undefined> {
+export async function previewChange(call: PreviewedCall): Promise<ChangePreview | undefined> {
   const { tool, input, place, settings, files, known, signal } = call;
   const { path: shown } = input;
   if ((tool !== "write" && tool !== "edit") || typeof shown !== "string") return undefined;
-  const replacing = (what: string): ShownChange =>
+  const replacing = (what: string): ChangePreview =>
     tool === "write" ? { replaces: `It replaces ${what}.` } : {};
   try {
     const path = place ?? resolvePath(shown, { cwd: settings.cwd, home: settings.paths.home });
     const { state, transcriptId } = known ?? { state: new FileState(), transcriptId: "" };
     const agreed = known === undefined ? ASSUMED_READ : undefined;
     const target = { path, givenPath: shown, state, transcriptId, files, agreed, callId: "" };
-    const { before, after } = await inTime((either) => plan({ tool, input }, { ...target, signal: either }), {
-      ms: READ_TIMEOUT_MS,
-      clock: systemClock,
-      signal,
-    });
+    const { before, after } = await withTimeout(
+      (either) => plan({ tool, input }, { ...target, signal: either }),
+      {
+        ms: READ_TIMEOUT_MS,
+        clock: systemClock,
+        signal,
+      },
+    );
     if (before === undefined)
       return { diff: await diffOf(shown, undefined, after), file: { content: undefined } };
     const content = encodeText(before.content);
@@ -68,12 +71,12 @@ export async function questionDiff(call: QuestionedCall): Promise<ShownChange | 
       ...(diff === undefined && replacing(`a file of ${before.stamp.size} bytes`)),
     };
   } catch (error) {
-    if (known !== undefined && error instanceof FileRefusal) return { fails: error.message };
+    if (known !== undefined && error instanceof FileRefusal) return { error: error.message };
     return replacing("what is there, which could not be read");
   }
 }
 
-function plan({ tool, input }: Pick<QuestionedCall, "tool" | "input">, target: ChangeTarget) {
+function plan({ tool, input }: Pick<PreviewedCall, "tool" | "input">, target: ChangeTarget) {
   if (tool === "edit") return planEdit(target, input["edits"] as readonly Edit[]);
   return planWrite(target, input["content"] as string);
 }

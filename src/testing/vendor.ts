@@ -10,19 +10,19 @@ import { textChunks } from "./scripted-model.ts";
 export interface Vendor {
   /** Records problems for which it would refuse a request. */
   readonly check: (body: Fields, issues: Violations) => void;
-  readonly speak: Speech;
+  readonly render: AnswerRenderer;
   /** The body of an HTTP error in the vendor's format. */
-  readonly error: (error: VendorFault) => Fields;
+  readonly error: (error: VendorError) => Fields;
 }
 
 /** Content of a vendor's error. `status` decides its type; without one, `code` decides the status. */
-export interface VendorFault {
+export interface VendorError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly status?: number;
 }
 
-export interface SpeechContext {
+export interface EncodingContext {
   readonly model: string;
   /** Characters per delta. */
   readonly chunkSize: number;
@@ -35,17 +35,20 @@ export interface SpeechContext {
 }
 
 /** A piece of an event stream: its text, or a pause in it. */
-export type Utterance = string | Extract<ScriptPiece, { type: "waits" }>;
+export type RenderedItem = string | Extract<ScriptPiece, { type: "waits" }>;
 
-export type Speech = (pieces: readonly ScriptPiece[], context: SpeechContext) => Iterable<Utterance>;
+export type AnswerRenderer = (
+  pieces: readonly ScriptPiece[],
+  context: EncodingContext,
+) => Iterable<RenderedItem>;
 
-export type SpokenPiece = Extract<ScriptPiece, { type: "says" | "thinks" | "calls" }>;
+export type ContentPiece = Extract<ScriptPiece, { type: "says" | "thinks" | "calls" }>;
 
 interface AnswerEncoder {
   readonly begin?: () => Iterable<string>;
   /** Returns true if the answer cannot continue. */
-  readonly say: (piece: SpokenPiece) => Generator<string, boolean | void>;
-  readonly fail: (error: VendorFault) => string;
+  readonly say: (piece: ContentPiece) => Generator<string, boolean | void>;
+  readonly fail: (error: VendorError) => string;
   readonly end: (reason: string) => Iterable<string>;
 }
 
@@ -53,11 +56,11 @@ interface AnswerEncoder {
  * Creates a speech. `reasons`: the vendor's finish reasons; a scripted `raw` that differs from the unified
  * word wins.
  */
-export function speechOf(
+export function createRenderer(
   reasons: { readonly [K in FinishReason["unified"]]?: string },
-  createEncoder: (context: SpeechContext, usage: Usage, pieces: readonly ScriptPiece[]) => AnswerEncoder,
-): Speech {
-  return function* speak(pieces, context): Generator<Utterance> {
+  createEncoder: (context: EncodingContext, usage: Usage, pieces: readonly ScriptPiece[]) => AnswerEncoder,
+): AnswerRenderer {
+  return function* speak(pieces, context): Generator<RenderedItem> {
     const { finishReason, usage } = endingOf(pieces);
     const { unified, raw } = finishReason;
     const encoder = createEncoder(context, usage, pieces);
@@ -74,9 +77,9 @@ export function speechOf(
 }
 
 /** A scripted call with its id, its arguments as JSON text, and as a value if they are an object. */
-export function spokenCall(
+export function renderCall(
   { id, name, input }: Extract<ScriptPiece, { type: "calls" }>,
-  context: SpeechContext,
+  context: EncodingContext,
 ): { readonly id: string; readonly name: string; readonly json: string; readonly args: Fields | undefined } {
   const json = typeof input === "string" ? input : JSON.stringify(input);
   const parsed = parseToolInput(json);
@@ -84,7 +87,7 @@ export function spokenCall(
   return { id: id ?? context.nextCallId(), name, json, args };
 }
 
-export function deltas(text: string, context: SpeechContext): readonly string[] {
+export function deltas(text: string, context: EncodingContext): readonly string[] {
   return [...textChunks(text, context.chunkSize)];
 }
 
@@ -92,7 +95,7 @@ export function namedEvent(name: string, data: Fields): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-export function statusOf({ code, status }: VendorFault): number {
+export function statusOf({ code, status }: VendorError): number {
   return status ?? STATUS[code] ?? 500;
 }
 
@@ -110,7 +113,7 @@ const STATUS: { readonly [K in ErrorCode]?: number } = {
 };
 
 /** An error in OpenAI's format (https://platform.openai.com/docs/guides/error-codes). */
-export function openAiError(error: VendorFault): {
+export function openAiError(error: VendorError): {
   readonly error: {
     readonly message: string;
     readonly type: string;

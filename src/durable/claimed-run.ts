@@ -3,11 +3,11 @@ import type { ApprovalRequestEntry, JournalEntry } from "../core/agent/entries.t
 import type { ApprovalAnswer, Approvals } from "../core/agent/ports.ts";
 import { MaxIterationsError, type PendingCall } from "../core/agent/result.ts";
 import { pendingCalls, type SessionState } from "../core/agent/state.ts";
-import { orAborted, startTimer, systemClock } from "../core/base/async.ts";
+import { raceAbort, startTimer, systemClock } from "../core/base/async.ts";
 import {
   errorMessage,
+  invalidArgument,
   isNanoAgentError,
-  misuse,
   NanoAgentError,
   toNanoAgentError,
 } from "../core/base/errors.ts";
@@ -32,7 +32,7 @@ import {
 } from "./run-journal.ts";
 import { type EntryBatch, MAX_LOSSES, type RunStore, type Signal, type StoredRecord } from "./run-store.ts";
 
-export interface HeldRunHost {
+export interface ClaimedRunHost {
   readonly runs: RunStore;
   readonly agents: { readonly [name: string]: DurableAgent };
   readonly wrapModel: (model: Model) => Model;
@@ -42,7 +42,7 @@ export interface HeldRunHost {
 }
 
 /** How work on a run came to an end. `end`: the final entry, still to be stored. */
-export type HeldOutcome =
+export type WorkOutcome =
   | { readonly type: "ended"; readonly report: StoredReport; readonly end: EntryBatch | undefined }
   | {
       readonly type: "waiting";
@@ -53,9 +53,9 @@ export type HeldOutcome =
   /** Another worker has it, or nothing more can be stored. */
   | { readonly type: "lost"; readonly error: unknown };
 
-export class HeldRun {
+export class ClaimedRun {
   readonly row: RunRow;
-  readonly #host: HeldRunHost;
+  readonly #host: ClaimedRunHost;
   /** Aborted by a cancel or the deadline. */
   readonly #abort = new AbortController();
   /** Aborted when this worker must stop working on the run. */
@@ -68,14 +68,14 @@ export class HeldRun {
   #isReleased = false;
   readonly #stopTimers: (() => void)[] = [];
 
-  constructor(host: HeldRunHost, row: RunRow) {
+  constructor(host: ClaimedRunHost, row: RunRow) {
     this.#host = host;
     this.row = row;
     this.#seenSignals = row.signals;
   }
 
   /** Works on the run until it ends, waits, or is released. Never rejects. */
-  async work(): Promise<HeldOutcome> {
+  async work(): Promise<WorkOutcome> {
     try {
       return await this.#work();
     } catch (error) {
@@ -87,7 +87,7 @@ export class HeldRun {
   }
 
   /** Releases it: immediately if no call is running, else when the calls have ended or the time is over. */
-  leave(graceMs: number): void {
+  releaseSoon(graceMs: number): void {
     if (this.#isReleasing) return;
     this.#isReleasing = true;
     if (this.#canRelease) return this.#release();
@@ -103,7 +103,7 @@ export class HeldRun {
   }
 
   /** Reads new signals if more were sent than it has seen. */
-  async hear(signals: number): Promise<void> {
+  async receiveSignals(signals: number): Promise<void> {
     if (signals <= this.#seenSignals) return;
     const sent = await this.#host.runs.waitingSignals(this.row.id);
     // Only now: after a database error, or without an agent, the next check must read them again.
@@ -121,7 +121,7 @@ export class HeldRun {
     this.#agent?.release();
   }
 
-  async #work(): Promise<HeldOutcome> {
+  async #work(): Promise<WorkOutcome> {
     const { row } = this;
     const { runs, withRetry } = this.#host;
     const records = await this.#orDropped(this.#records());
@@ -144,7 +144,7 @@ export class HeldRun {
     this.#dropped.signal.throwIfAborted();
     if (this.#isReleasing) return { type: "released" };
     for (const [call, sent] of Map.groupBy(signals, (signal) => signal.call))
-      if (call !== null) journal.expect(call, sent);
+      if (call !== null) journal.expectSignals(call, sent);
     this.#deliver(signals);
     return this.#run(this.#agent, journal, state, answers, known);
   }
@@ -155,7 +155,7 @@ export class HeldRun {
     state: SessionState,
     answers: Answers,
     known: readonly JournalEntry[],
-  ): Promise<HeldOutcome> {
+  ): Promise<WorkOutcome> {
     const messages = answers.messages.length > 0 ? answers.messages : remainingInput(this.row, known);
     const isSilent = messages.length === 0 && Object.keys(answers.approvals).length === 0;
     if (isSilent && agent.pendingSteering.length === 0 && isAnswered(state)) agent.steer("Go on.");
@@ -195,7 +195,7 @@ export class HeldRun {
       onStored: (signals) => {
         onStored(row.id);
         if (this.#isReleasing && this.#canRelease) this.#release();
-        else this.hear(signals).catch(() => undefined);
+        else this.receiveSignals(signals).catch(() => undefined);
       },
     });
     return this.#journal;
@@ -215,7 +215,7 @@ export class HeldRun {
     return { stopReason: "error", error };
   }
 
-  async #end(journal: RunJournal, state: SessionState, end: OutsideEnd): Promise<HeldOutcome> {
+  async #end(journal: RunJournal, state: SessionState, end: OutsideEnd): Promise<WorkOutcome> {
     await journal.append(endEntry(state, end));
     return { type: "ended", report: reportOfEnd(state, end), end: await journal.end() };
   }
@@ -248,7 +248,7 @@ export class HeldRun {
 
   /** Settles with `making`, or rejects if the run is stopped or released: `making` may never settle. */
   #orStopped<T>(making: Promise<T>): Promise<T> {
-    return orAborted(making, AbortSignal.any([this.#dropped.signal, this.#abort.signal]));
+    return raceAbort(making, AbortSignal.any([this.#dropped.signal, this.#abort.signal]));
   }
 
   #endInstead(error: unknown): OutsideEnd {
@@ -270,7 +270,7 @@ export class HeldRun {
       if (signal.kind !== "steer" || this.#agent === undefined) continue;
       this.#delivered.add(signal.id);
       const id = this.#agent.steer(JSON.parse(signal.data) as string | readonly UserBlock[]);
-      this.#journal?.expect(id, [signal]);
+      this.#journal?.expectSignals(id, [signal]);
     }
   }
 
@@ -340,7 +340,9 @@ function assertAgentOf({ id, agent: name }: RunRow, agent: Agent | undefined): v
     ? agent?.sessionId !== id && "an agent with a journal of its own"
     : `${agent === undefined ? "nothing" : "something else"} instead of an Agent`;
   if (problem === false) return;
-  throw misuse(`agents.${name} gives ${problem}: write (host) => new Agent({ …, ...host }), with host last.`);
+  throw invalidArgument(
+    `agents.${name} gives ${problem}: write (host) => new Agent({ …, ...host }), with host last.`,
+  );
 }
 
 /** True if it has ended and nothing was sent since; a retry continues it nevertheless. */
@@ -348,6 +350,6 @@ function isAnswered({ transcript, progress }: SessionState): boolean {
   return !progress.isOpen && !transcript.hasPending && transcript.messages.at(-1)?.role === "assistant";
 }
 
-export function lossOf(run: string, error: unknown): string {
+export function releaseWarning(run: string, error: unknown): string {
   return `The run ${run} was released: ${errorMessage(error)}`;
 }

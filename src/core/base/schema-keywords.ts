@@ -1,7 +1,7 @@
-import { misuse, type NanoAgentError } from "./errors.ts";
+import { invalidArgument, type NanoAgentError } from "./errors.ts";
 import { equalJson, isRecord, safeParse } from "./json.ts";
 import type { JsonSchema } from "./schema.ts";
-import { counted, nearest } from "./text.ts";
+import { closestMatch, pluralize } from "./text.ts";
 
 /** A schema object being compiled: its keywords, its location, and how to compile its subschemas. */
 export interface SchemaNode {
@@ -13,7 +13,7 @@ export interface SchemaNode {
 }
 
 export function schemaError(where: string, problem: string, cause?: unknown): NanoAgentError {
-  return misuse(`The schema cannot be used: ${where} ${problem}.`, { cause, details: { where } });
+  return invalidArgument(`The schema cannot be used: ${where} ${problem}.`, { cause, details: { where } });
 }
 
 export function numberKeyword(node: SchemaNode, keyword: string): number | undefined {
@@ -59,7 +59,7 @@ export function mapKeyword<T>(
 /**
  * A regular expression with the semantics of JSON Schema: unanchored, in Unicode mode if its syntax allows.
  */
-export function patternOf(source: unknown, where: string): RegExp {
+export function compilePattern(source: unknown, where: string): RegExp {
   if (typeof source !== "string") throw schemaError(where, "must be a regular expression as a string");
   try {
     return new RegExp(source, "u");
@@ -88,7 +88,7 @@ export type Check = (value: unknown, run: SchemaRun) => unknown;
 /** `type` and `choice` show which branch of a schema was meant; `missing` and `unknown` concern a key. */
 type IssueKind = "type" | "choice" | "missing" | "unknown" | "other";
 
-export interface FoundIssue {
+export interface DetailedIssue {
   readonly path: readonly (string | number)[];
   readonly kind: IssueKind;
   readonly message: string;
@@ -102,7 +102,7 @@ export interface FoundIssue {
 interface Outcome {
   readonly value: unknown;
   readonly failures: number;
-  readonly issues: readonly FoundIssue[];
+  readonly issues: readonly DetailedIssue[];
 }
 
 /** Maximum nesting of references; deeper values are refused before the stack overflows. */
@@ -115,9 +115,9 @@ const MAX_REFERENCES = 500;
  * same part.
  */
 export class SchemaRun {
-  readonly quiet: boolean;
-  readonly repairs: boolean;
-  readonly issues: FoundIssue[] = [];
+  readonly isQuiet: boolean;
+  readonly canRepair: boolean;
+  readonly issues: DetailedIssue[] = [];
   failures = 0;
   /** Outcomes by check and value; `running` while the check is in progress. */
   #cache: Map<Check, Map<unknown, Outcome | "running">> | undefined;
@@ -125,19 +125,19 @@ export class SchemaRun {
   #quietRun: SchemaRun | undefined;
 
   constructor(mode: "quiet" | "loud" | "repair") {
-    this.quiet = mode === "quiet";
-    this.repairs = mode === "repair";
+    this.isQuiet = mode === "quiet";
+    this.canRepair = mode === "repair";
   }
 
   /** True if the run can stop: a quiet one after its first failure, a loud one with enough issues. */
-  get over(): boolean {
-    return this.failures > 0 && (this.quiet || this.issues.length >= MAX_ISSUES);
+  get isDone(): boolean {
+    return this.failures > 0 && (this.isQuiet || this.issues.length >= MAX_ISSUES);
   }
 
   /** Reports that the current value is invalid. `message` is evaluated only if it will be reported. */
   fail(message: () => string, kind: IssueKind = "other", key?: string): void {
     this.failures += 1;
-    if (!this.quiet && this.issues.length < MAX_ISSUES)
+    if (!this.isQuiet && this.issues.length < MAX_ISSUES)
       this.issues.push({ path: [], message: message(), kind, key });
   }
 
@@ -156,7 +156,7 @@ export class SchemaRun {
   }
 
   /** Checks a part of the value, so that its issues carry the part's path. */
-  within(key: string | number, check: Check, value: unknown): unknown {
+  checkPart(key: string | number, check: Check, value: unknown): unknown {
     const before = this.issues.length;
     const result = check(value, this);
     for (let at = before; at < this.issues.length; at += 1) {
@@ -167,8 +167,8 @@ export class SchemaRun {
   }
 
   /** True if the value is valid without repair; reports nothing. */
-  holds(check: Check, value: unknown): boolean {
-    const quiet = this.quiet ? this : (this.#quietRun ??= new SchemaRun("quiet"));
+  isValid(check: Check, value: unknown): boolean {
+    const quiet = this.isQuiet ? this : (this.#quietRun ??= new SchemaRun("quiet"));
     return quiet.attempt(check, value).failures === 0;
   }
 
@@ -194,7 +194,7 @@ export class SchemaRun {
    * Runs the check a `$ref` points to, once per value. Meeting the same pair again while it is in progress
    * means the schema refers to itself without going deeper, which constrains nothing.
    */
-  follow(target: Check, value: unknown): unknown {
+  checkReference(target: Check, value: unknown): unknown {
     this.#cache ??= new Map();
     const byValue = this.#cache.get(target) ?? new Map<unknown, Outcome | "running">();
     this.#cache.set(target, byValue);
@@ -260,7 +260,7 @@ export function typeCheck(node: SchemaNode): Check | undefined {
         : types.has(typeName(value))
     )
       return value;
-    const repaired = run.repairs && typeof value === "string" ? repairedText(value, types) : undefined;
+    const repaired = run.canRepair && typeof value === "string" ? repairedText(value, types) : undefined;
     if (repaired !== undefined) return repaired;
     run.fail(
       () => `expected ${wanted}, got ${integers && typeof value === "number" ? value : typeName(value)}`,
@@ -317,7 +317,7 @@ export function stringChecks(node: SchemaNode): readonly Check[] {
   );
   const source = node.schema["pattern"];
   if (source === undefined) return checks;
-  const pattern = patternOf(source, `${node.where}/pattern`);
+  const pattern = compilePattern(source, `${node.where}/pattern`);
   const check: Check = (value, run) => {
     if (typeof value === "string" && !pattern.test(value))
       run.fail(() => patternMessage(pattern, node.schema["format"]));
@@ -339,8 +339,8 @@ export function countChecks(
   const check: Check = (value, run) => {
     const count = countOf(value, run);
     if (count === undefined) return value;
-    if (count < min) run.fail(() => `must have at least ${counted(min, noun)}, got ${count}`);
-    if (count > max) run.fail(() => `must have at most ${counted(max, noun)}, got ${count}`);
+    if (count < min) run.fail(() => `must have at least ${pluralize(min, noun)}, got ${count}`);
+    if (count > max) run.fail(() => `must have at most ${pluralize(max, noun)}, got ${count}`);
     return value;
   };
   return [check];
@@ -395,7 +395,7 @@ function choiceMessage(values: readonly unknown[], value: unknown): string {
   const listed = values.slice(0, MAX_LISTED).map((each) => JSON.stringify(each));
   const more = values.length > MAX_LISTED ? ` and ${values.length - MAX_LISTED} more` : "";
   const names = values.filter((each) => typeof each === "string");
-  const guess = typeof value === "string" ? nearest(value, names) : undefined;
+  const guess = typeof value === "string" ? closestMatch(value, names) : undefined;
   const got = typeof value === "string" && value.length <= 60 ? JSON.stringify(value) : typeName(value);
   const hint = guess === undefined || values.length === 1 ? "" : `; did you mean ${JSON.stringify(guess)}?`;
   return `expected ${values.length === 1 ? "" : "one of "}${listed.join(", ")}${more}, got ${got}${hint}`;
@@ -425,7 +425,7 @@ export type ResolveRef = (ref: string) => unknown;
  * What a schema expects, in a few words: its values if they are few, otherwise its type; for alternatives,
  * each of them. Empty if there is no short form.
  */
-export function expectedForm(schema: unknown, resolve: ResolveRef): string {
+export function expectedValueText(schema: unknown, resolve: ResolveRef): string {
   let left = MAX_VISITED_SCHEMAS;
   const describe = (part: unknown): string => {
     if (!isRecord(part) || left === 0) return "";

@@ -1,39 +1,39 @@
-import { type FoundIssue, pathText } from "./check-value.ts";
-import { misuse } from "./errors.ts";
+import { invalidArgument } from "./errors.ts";
 import { isRecord } from "./json.ts";
 import type { JsonSchema } from "./schema.ts";
-import { didYouMean, nearest, numberOf } from "./text.ts";
-import { compileOwn } from "./validate-json.ts";
+import { type DetailedIssue, pathText } from "./schema-keywords.ts";
+import { closestMatch, didYouMean, numberOf } from "./text.ts";
+import { compileOptionSchema } from "./validate-json.ts";
 
 /**
  * A schema for our own options and settings: JSON Schema plus `x-function` (true: a function), `x-has`
  * (methods), `x-say` (what to pass, in words), `x-secret` (never repeated) and, on a property, `x-aka` (its
  * names elsewhere). Compiled on first use.
  */
-export interface OwnSchema {
+export interface OptionSchema {
   readonly schema: JsonSchema;
-  readonly find: (value: unknown) => FoundIssue | undefined;
+  readonly findIssue: (value: unknown) => DetailedIssue | undefined;
 }
 
 export type Properties<T> = { readonly [K in keyof Required<T>]: JsonSchema };
 
-export function ownSchema(schema: JsonSchema): OwnSchema {
-  let compiled: OwnSchema["find"] | undefined;
+export function optionSchema(schema: JsonSchema): OptionSchema {
+  let compiled: OptionSchema["findIssue"] | undefined;
   return {
     schema,
-    find: (value) => {
-      compiled ??= compileOwn(schema);
+    findIssue: (value) => {
+      compiled ??= compileOptionSchema(schema);
       return compiled(value);
     },
   };
 }
 
 /** A schema for an object with exactly these fields. */
-export function objectOf<T>(
+export function objectSchema<T>(
   properties: Properties<T>,
   required: readonly (keyof T & string)[] = [],
-): OwnSchema {
-  return ownSchema({ type: "object", properties, required, additionalProperties: false });
+): OptionSchema {
+  return optionSchema({ type: "object", properties, required, additionalProperties: false });
 }
 
 /** An invalid value: where, and a sentence about it. */
@@ -46,7 +46,7 @@ export interface Problem {
 /** The first problem of a value. `name` is the value's name; `prefix` goes before the names of its fields. */
 export function findProblem(
   value: unknown,
-  { find }: OwnSchema,
+  { findIssue: find }: OptionSchema,
   name: string,
   prefix = "",
 ): Problem | undefined {
@@ -63,32 +63,32 @@ export function findProblem(
   const form = issue.kind === "missing" ? fieldsOf(schema)[key ?? ""] : schema;
   const valueText = schema["x-secret"] === true ? "not usable" : describeValue(issue.value);
   const what = key === undefined ? `is ${valueText}` : "is missing";
-  const expected = formOf(isRecord(form) ? (form as JsonSchema) : {});
+  const expected = describeSchema(isRecord(form) ? (form as JsonSchema) : {});
   const must = expected === "" ? "" : `; it must be ${expected}`;
   return { path: full, message: `${nameAt(full)} ${what}${must}.${suggestion(issue)}` };
 }
 
 /** Throws `invalid_argument` if a value is invalid; the message calls it `name`. */
-export function check(value: unknown, schema: OwnSchema, name: string): void {
+export function check(value: unknown, schema: OptionSchema, name: string): void {
   const problem = findProblem(value, schema, name, name);
-  if (problem !== undefined) throw misuse(problem.message);
+  if (problem !== undefined) throw invalidArgument(problem.message);
 }
 
 /** {@link check} for an options object, whose fields are named on their own in messages. */
-export function checkOptions(options: unknown, schema: OwnSchema, name = "options"): void {
+export function checkOptions(options: unknown, schema: OptionSchema, name = "options"): void {
   const problem = findProblem(options, schema, name);
-  if (problem !== undefined) throw misuse(problem.message);
+  if (problem !== undefined) throw invalidArgument(problem.message);
 }
 
 /** Returns `value` if it is a whole number of at least `least`; otherwise throws `invalid_argument`. */
-export function assertCount(name: string, value: number, least: number): number {
-  check(value, ownSchema({ type: "integer", minimum: least }), name);
+export function assertInteger(name: string, value: number, least: number): number {
+  check(value, optionSchema({ type: "integer", minimum: least }), name);
   return value;
 }
 
-export const FUNCTION: OwnSchema = ownSchema({ "x-function": true });
-export const OBJECT: OwnSchema = ownSchema({ type: "object" });
-export const STRING: OwnSchema = ownSchema({ type: "string" });
+export const FUNCTION_SCHEMA: OptionSchema = optionSchema({ "x-function": true });
+export const OBJECT_SCHEMA: OptionSchema = optionSchema({ type: "object" });
+export const STRING_SCHEMA: OptionSchema = optionSchema({ type: "string" });
 
 /** The value of a text from an option, a variable or a form; or, if it is invalid, what is expected. */
 export function readText(
@@ -99,9 +99,9 @@ export function readText(
   let value: unknown = text;
   if (type === "number" || type === "integer") value = numberOf(text);
   else if (type === "boolean" && YES_OR_NO.test(text)) value = /^[yt]/i.test(text);
-  if (compileOwn(schema)(value) === undefined) return { value };
+  if (compileOptionSchema(schema)(value) === undefined) return { value };
   const isTooLong = Number.isNaN(value) && /^\s*[+-]?\d{16,}(?:\.0*)?\s*$/.test(text);
-  return { expected: `${formOf(schema)}${isTooLong ? " of at most 15 digits" : ""}` };
+  return { expected: `${describeSchema(schema)}${isTooLong ? " of at most 15 digits" : ""}` };
 }
 
 /** {@link readText} for options and variables: numbers are plain decimals, without sign or exponent. */
@@ -111,25 +111,25 @@ export function readOption(
 ): { readonly value: unknown } | { readonly expected: string } {
   const { type } = schema;
   const isNumber = type === "number" || type === "integer";
-  return isNumber && !PLAIN_NUMBER.test(text) ? { expected: formOf(schema) } : readText(text, schema);
+  return isNumber && !PLAIN_NUMBER.test(text) ? { expected: describeSchema(schema) } : readText(text, schema);
 }
 
 const PLAIN_NUMBER = /^(?:\d+(?:\.\d+)?|\.\d+)$/;
 const YES_OR_NO = /^(?:y|yes|true|n|no|false)$/i;
 
 /** The values a schema accepts, in words for people: `a whole number from 1`. Empty: anything. */
-export function formOf(schema: JsonSchema): string {
+export function describeSchema(schema: JsonSchema): string {
   const { type, const: only, enum: values, anyOf, items, "x-say": say, "x-has": methods } = schema;
   if (typeof say === "string") return say;
   if (schema["x-function"] === true) return "a function";
   if (Array.isArray(methods)) return `an object with ${methods.map((name) => `${name}()`).join(", ")}`;
   if (only !== undefined) return JSON.stringify(only);
   if (Array.isArray(values)) return joinWithOr(values.map((value) => JSON.stringify(value)));
-  if (Array.isArray(anyOf)) return joinWithOr(anyOf.map((each) => formOf(each as JsonSchema)));
+  if (Array.isArray(anyOf)) return joinWithOr(anyOf.map((each) => describeSchema(each as JsonSchema)));
   if (type === "number" || type === "integer") return numberForm(schema);
   if (type === "array") return isRecord(items) ? listForm(items) : "a list";
   if (type === "string") return schema["minLength"] === undefined ? "a string" : "a non-empty string";
-  if (Array.isArray(type)) return joinWithOr(type.map((each) => formOf({ type: each })));
+  if (Array.isArray(type)) return joinWithOr(type.map((each) => describeSchema({ type: each })));
   return KINDS[String(type)] ?? "";
 }
 
@@ -140,7 +140,7 @@ const KINDS: { readonly [type: string]: string } = {
 };
 
 function listForm(items: JsonSchema): string {
-  const form = formOf(items);
+  const form = describeSchema(items);
   if (form === "") return "a list";
   return /^an? [a-z-]+(?: [a-z]+)?$/.test(form)
     ? `a list of ${form.replace(/^an? /, "")}s`
@@ -171,22 +171,22 @@ function describeValue(value: unknown): string {
 
 const MAX_VALUE_CHARS = 24;
 
-function suggestion({ value, schema }: FoundIssue): string {
+function suggestion({ value, schema }: DetailedIssue): string {
   const values = schema?.["enum"];
   return typeof value === "string" && Array.isArray(values) ? didYouMean(value, values.map(String)) : "";
 }
 
-function unknownKey({ key = "", schema = {} }: FoundIssue, parent: string): string {
+function unknownKey({ key = "", schema = {} }: DetailedIssue, parent: string): string {
   const { propertyNames } = schema;
   if (isRecord(propertyNames))
-    return `The name ${JSON.stringify(key)} in ${parent} must be ${formOf(propertyNames)}.`;
+    return `The name ${JSON.stringify(key)} in ${parent} must be ${describeSchema(propertyNames)}.`;
   const fields = fieldsOf(schema);
   const names = Object.keys(fields);
   const isAlso = (name: string): boolean => {
     const others = (fields[name] as JsonSchema)["x-aka"];
     return Array.isArray(others) && others.includes(key);
   };
-  const guess = nearest(key, names) ?? names.find(isAlso);
+  const guess = closestMatch(key, names) ?? names.find(isAlso);
   const noun = parent === "options" ? "option" : "field";
   const where = parent === "options" ? "" : ` in ${parent}`;
   const better = guess === undefined ? `Known: ${names.join(", ")}.` : `Did you mean ${guess}?`;

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { assertNoCommand } from "./run-cli.ts";
+import { assertNotCommand } from "./run-cli.ts";
 
 const refusal = (line: string, isForced = false): string | undefined => {
   const words = line.match(/'[^']*'|\S+/g) ?? [];
   try {
-    assertNoCommand(
+    assertNotCommand(
       words.map((word) => word.replaceAll("'", "")),
       isForced,
     );
@@ -77,7 +77,7 @@ test.each([
   ["trust .", "nano-agent trust ."],
   ["doctor", "nano-agent doctor"],
 ])("of %j behind an option it is said that a command comes first", (words, meant) => {
-  expect(() => assertNoCommand(words.split(" "), false)).toThrow(
+  expect(() => assertNotCommand(words.split(" "), false)).toThrow(
     `"${words}" is not a command behind an option. Did you mean ${meant}? The command comes first, and its options behind it.`,
   );
 });
@@ -87,5 +87,5 @@ test("what stands behind -- is a prompt whatever it looks like", () => {
 });
 
 test("the prompt that is offered to be pasted is quoted", () => {
-  expect(() => assertNoCommand(["session", "show", "a b"], false)).toThrow("-p -- session show 'a b'");
+  expect(() => assertNotCommand(["session", "show", "a b"], false)).toThrow("-p -- session show 'a b'");
 });

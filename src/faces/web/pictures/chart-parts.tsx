@@ -1,7 +1,7 @@
 import { type ComponentChildren, type Context, createContext, type VNode } from "preact";
 
 /** True when rendering to a file: everything is drawn, without controls. */
-export const StillContext: Context<boolean> = createContext(false);
+export const StaticContext: Context<boolean> = createContext(false);
 
 /** A share: `12%`. */
 export function percentText(part: number, whole: number): string {
@@ -22,7 +22,7 @@ export function ticksUpTo(most: number, wanted: number): readonly number[] {
 }
 
 /** A coordinate for SVG, with at most two decimals. */
-export function place(value: number): string {
+export function svgPercent(value: number): string {
   return `${Number(value.toFixed(2))}%`;
 }
 
@@ -86,7 +86,7 @@ export function Columns({ columns, least, height, tickText, name }: ColumnsProps
         return (
           <g key={at} onClick={choose}>
             <title>{title}</title>
-            <rect class="hit" x={place(at * step)} y="0" width={place(step)} height={height} />
+            <rect class="hit" x={svgPercent(at * step)} y="0" width={svgPercent(step)} height={height} />
             {parts.map(([kind, value]) => {
               const from = y(top);
               top += value;
@@ -95,9 +95,9 @@ export function Columns({ columns, least, height, tickText, name }: ColumnsProps
                 <rect
                   key={top}
                   class={kind}
-                  x={place(x)}
+                  x={svgPercent(x)}
                   y={y(top)}
-                  width={place(width)}
+                  width={svgPercent(width)}
                   height={height}
                   rx="1.5"
                 />
@@ -106,16 +106,16 @@ export function Columns({ columns, least, height, tickText, name }: ColumnsProps
             {isChosen === true && (
               <rect
                 class="sel"
-                x={place(x - 0.03 * step)}
+                x={svgPercent(x - 0.03 * step)}
                 y={y(sumOf(parts)) - 3}
-                width={place(0.88 * step)}
+                width={svgPercent(0.88 * step)}
                 height={bottom - y(sumOf(parts)) + 4}
                 rx="3"
               />
             )}
             {label !== undefined && (
               <text
-                x={isWide && at === last ? "100%" : place(isWide && at === 0 ? x : x + width / 2)}
+                x={isWide && at === last ? "100%" : svgPercent(isWide && at === 0 ? x : x + width / 2)}
                 y={bottom + 18}
                 text-anchor={isWide && at === last ? "end" : isWide && at === 0 ? "start" : "middle"}
               >

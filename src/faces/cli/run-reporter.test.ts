@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { doneOutcome, RunTally } from "../../view/outcome.ts";
 import { StreamOutput } from "./command-context.ts";
-import { RunTeller } from "./headless.ts";
+import { RunReporter } from "./headless.ts";
 import { readFlags, readRunFlags } from "./run-flags.ts";
 
 /** The standard output of a run that ended with this answer and showed nothing of it before. */
@@ -18,7 +18,7 @@ async function toldAnswer(args: readonly string[], isTerminal: boolean): Promise
   const stderr = new StreamOutput(() => new Writable({ write: (_c, _e, done) => done() }), isTerminal);
   const context = { environment: { NO_COLOR: "1", LANG: "C.UTF-8" }, stdout, stderr };
   const flags = readRunFlags(readFlags(["-p", ...args, "go"]));
-  const teller = new RunTeller(context, flags, () => undefined, "new");
+  const teller = new RunReporter(context, flags, () => undefined, "new");
   await teller.prepare();
   const facts = {
     ...new RunTally().facts,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { messageText } from "../../core/message/message.ts";
-import { mentionedResources } from "./intake.ts";
+import { mentionedResources } from "./prepare-message.ts";
 
 const { signal } = new AbortController();
 

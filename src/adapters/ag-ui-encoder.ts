@@ -6,7 +6,7 @@ import { textOf, toolCallsOf } from "../core/message/message.ts";
 type Stream = "text" | "thinking";
 
 /** Translates the events of one run or subagent. Remembers the message being streamed. */
-export class AgUiVoice {
+export class AgUiEncoder {
   /** Absent for the run itself. */
   readonly subagentRunId: string | undefined;
   readonly #newId: () => string;
@@ -26,13 +26,13 @@ export class AgUiVoice {
   }
 
   /** The protocol's events for an event; empty if it has none. */
-  of(event: AgentEvent): readonly AgUiVoiceEvent[] {
+  encode(event: AgentEvent): readonly AgUiContentEvent[] {
     const events = this.#encode(event);
     const { subagentRunId } = this;
     return subagentRunId === undefined ? events : events.map((each) => ({ ...each, subagentRunId }));
   }
 
-  #encode(event: AgentEvent): readonly AgUiVoiceEvent[] {
+  #encode(event: AgentEvent): readonly AgUiContentEvent[] {
     switch (event.type) {
       case "turn_start":
         this.#streamed.clear();
@@ -66,7 +66,7 @@ export class AgUiVoice {
     }
   }
 
-  #delta(kind: Stream, delta: string): readonly AgUiVoiceEvent[] {
+  #delta(kind: Stream, delta: string): readonly AgUiContentEvent[] {
     if (delta === "") return [];
     this.#streamed.add(kind);
     const opening = this.#open?.kind === kind ? [] : [...this.#closeMessage(), ...this.#openMessage(kind)];
@@ -75,7 +75,7 @@ export class AgUiVoice {
     return [...opening, { type, messageId: id, delta }];
   }
 
-  #openMessage(kind: Stream): readonly AgUiVoiceEvent[] {
+  #openMessage(kind: Stream): readonly AgUiContentEvent[] {
     const id = this.#newId();
     this.#open = { kind, id };
     if (kind === "text") return [{ type: "TEXT_MESSAGE_START", messageId: id, role: "assistant" }];
@@ -85,7 +85,7 @@ export class AgUiVoice {
     ];
   }
 
-  #closeMessage(): readonly AgUiVoiceEvent[] {
+  #closeMessage(): readonly AgUiContentEvent[] {
     const open = this.#open;
     this.#open = undefined;
     if (open === undefined) return [];
@@ -97,8 +97,8 @@ export class AgUiVoice {
   }
 
   /** A model that does not stream has text in its answer that no delta carried. */
-  #answer({ message }: AssistantEntry): readonly AgUiVoiceEvent[] {
-    const whole = message.content.flatMap((block): readonly AgUiVoiceEvent[] => {
+  #answer({ message }: AssistantEntry): readonly AgUiContentEvent[] {
+    const whole = message.content.flatMap((block): readonly AgUiContentEvent[] => {
       if (block.type === "thinking" && !this.#streamed.has("thinking"))
         return [...this.#delta("thinking", block.thinking), ...this.#closeMessage()];
       if (block.type === "text" && !this.#streamed.has("text"))
@@ -108,7 +108,7 @@ export class AgUiVoice {
     this.#streamed.clear();
     this.#calls.clear();
     for (const { id } of toolCallsOf(message)) this.#calls.add(id);
-    const calls = toolCallsOf(message).flatMap(({ id, name, input }): readonly AgUiVoiceEvent[] => [
+    const calls = toolCallsOf(message).flatMap(({ id, name, input }): readonly AgUiContentEvent[] => [
       { type: "TOOL_CALL_START", toolCallId: id, toolCallName: name },
       { type: "TOOL_CALL_ARGS", toolCallId: id, delta: JSON.stringify(input) },
       { type: "TOOL_CALL_END", toolCallId: id },
@@ -116,7 +116,7 @@ export class AgUiVoice {
     return [...this.#closeMessage(), ...whole, ...calls];
   }
 
-  #result({ callId, result }: ToolResultEntry): AgUiVoiceEvent {
+  #result({ callId, result }: ToolResultEntry): AgUiContentEvent {
     this.#calls.delete(callId);
     return {
       type: "TOOL_CALL_RESULT",
@@ -128,7 +128,7 @@ export class AgUiVoice {
   }
 }
 
-function compaction({ reason, method, tokensBefore, tokensAfter }: CompactionEntry): AgUiVoiceEvent {
+function compaction({ reason, method, tokensBefore, tokensAfter }: CompactionEntry): AgUiContentEvent {
   return { type: "CUSTOM", name: "compaction", value: { reason, method, tokensBefore, tokensAfter } };
 }
 
@@ -185,10 +185,10 @@ export type AgUiEvent =
       readonly message: string;
       readonly code: string;
     }
-  | AgUiVoiceEvent;
+  | AgUiContentEvent;
 
 /** Events that belong to the run or to a subagent. */
-export type AgUiVoiceEvent = RunAttributes &
+export type AgUiContentEvent = RunAttributes &
   (
     | { readonly type: "TEXT_MESSAGE_START"; readonly messageId: string; readonly role: "assistant" }
     | { readonly type: "TEXT_MESSAGE_CONTENT"; readonly messageId: string; readonly delta: string }

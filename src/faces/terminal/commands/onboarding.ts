@@ -1,9 +1,9 @@
 import { changeTrust } from "../../../coding/project/acting-files.ts";
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
 import { userPaths } from "../../../coding/settings/paths.ts";
-import { misuse } from "../../../core/base/errors.ts";
-import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
-import { counted } from "../../../core/base/text.ts";
+import { invalidArgument } from "../../../core/base/errors.ts";
+import { revealInvisible } from "../../../core/base/hidden-characters.ts";
+import { pluralize } from "../../../core/base/text.ts";
 import type { PermissionMode } from "../../../permission/permission-mode.ts";
 import type { FoundModel } from "../../../providers/catalog.ts";
 import { variable } from "../../../system/env.ts";
@@ -31,7 +31,7 @@ export async function askForServer(
 export function askForMode(control: Control): Promise<PermissionMode | undefined> {
   return control.choose<PermissionMode>({
     title: "How should nano-agent work in this folder?",
-    asks: {
+    question: {
       text: "It reads the files and instructions here; take the last answer if you do not trust them. Commands run in a sandbox; if none works here, they ask. Shift+Tab changes the mode later.",
       escape: "decide later",
     },
@@ -51,13 +51,13 @@ export function untrustedIn({ notices }: CodingSession): UntrustedNotice | undef
 export function offerTrust(control: Control, untrusted: UntrustedNotice): void {
   const { items } = untrusted;
   const rows = items.map(
-    ({ kind, path, does }) => `${kind.replace("_", " ")}  ${withHiddenShown(path)}  ${withHiddenShown(does)}`,
+    ({ kind, path, does }) => `${kind.replace("_", " ")}  ${revealInvisible(path)}  ${revealInvisible(does)}`,
   );
   const preview = (): readonly string[] => rows;
   const { width } = control.screen.context;
   const isCut = rows.length > 5 || rows.some((row) => columnsOf(row) + 4 > width);
   control.pick<"no" | "yes" | "look">({
-    title: `This project brings ${counted(items.length, "thing")} that can act`,
+    title: `This project brings ${pluralize(items.length, "thing")} that can act`,
     isSearched: false,
     items: [
       {
@@ -85,7 +85,7 @@ export function offerTrust(control: Control, untrusted: UntrustedNotice): void {
 async function trustProject(control: Control, untrusted: UntrustedNotice): Promise<void> {
   const { environment } = control.ports;
   if (variable(environment, CALL_VARIABLE) !== undefined)
-    throw misuse("An agent cannot approve for its user.");
+    throw invalidArgument("An agent cannot approve for its user.");
   const { folder, items: shown } = untrusted;
   await changeTrust(userPaths(environment), folder, shown, { keeps: true });
   const { items = [], run } = control.screen.session?.view ?? {};
@@ -112,7 +112,7 @@ export async function chooseMode(control: Control, args: string): Promise<void> 
     control.pick({
       title: "Mode",
       items: LISTED_MODES.map((mode) => ({ label: bothNames(mode), note: MODE_EFFECTS[mode], value: mode })),
-      marked: Math.max(0, LISTED_MODES.indexOf(session.view.mode)),
+      selected: Math.max(0, LISTED_MODES.indexOf(session.view.mode)),
       onChoose: (mode) => control.run(setMode(control, mode)),
     });
     return;
@@ -120,7 +120,7 @@ export async function chooseMode(control: Control, args: string): Promise<void> 
   const mode = modeNamed(args);
   if (mode === undefined) {
     const names = [...LISTED_MODES, "bypassPermissions" as const].map(bothNames);
-    throw misuse(`There is no mode ${args}. Use one of ${names.join(", ")}.`);
+    throw invalidArgument(`There is no mode ${args}. Use one of ${names.join(", ")}.`);
   }
   if (mode !== "bypassPermissions" || session.view.mode === mode) return setMode(control, mode);
   confirmBypass(control);
@@ -143,7 +143,7 @@ function confirmBypass(control: Control): void {
   const stay = modeName(control.screen.session?.view.mode ?? "default");
   control.pick({
     title: "Turn on bypass?",
-    asks: {
+    question: {
       text: "Commands run outside the sandbox and can reach the network and every file you can. You won\u2019t be asked. /undo only restores files in this folder.",
       escape: `stay in ${stay}`,
       role: "bad",

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { check, checkOptions, findProblem, formOf, objectOf, ownSchema, readText } from "./check.ts";
+import {
+  check,
+  checkOptions,
+  describeSchema,
+  findProblem,
+  objectSchema,
+  optionSchema,
+  readText,
+} from "./check-options.ts";
 import type { JsonSchema } from "./schema.ts";
 
 interface Shop {
@@ -13,7 +21,7 @@ interface Shop {
   readonly floors?: number | false;
 }
 
-const SHOP = objectOf<Shop>(
+const SHOP = objectSchema<Shop>(
   {
     name: { type: "string", minLength: 1, "x-aka": ["title"] },
     size: { enum: ["small", "large"] },
@@ -63,13 +71,13 @@ test.each(messages)("%j: %s", (value, message) => {
 test("a check of options throws what is wrong, one of another value begins with its name", () => {
   expect(() => checkOptions({ name: "" }, SHOP)).toThrow(/^name is ""; it must be a non-empty string\.$/);
   expect(() => check({ name: "" }, SHOP, "shop")).toThrow(/^shop\.name is ""/);
-  expect(() => check(5, ownSchema({ "x-function": true }), "The listener")).toThrow(
+  expect(() => check(5, optionSchema({ "x-function": true }), "The listener")).toThrow(
     /^The listener is 5; it must be a function\.$/,
   );
 });
 
 test("nothing is repaired: a text is not the number it spells", () => {
-  expect(ownSchema({ type: "integer" }).find("7")).toMatchObject({ value: "7" });
+  expect(optionSchema({ type: "integer" }).findIssue("7")).toMatchObject({ value: "7" });
 });
 
 const bound = fc.integer({ min: 0, max: 9 });
@@ -93,8 +101,8 @@ test("a text is read as a value that holds, or what it must be is said", () => {
   fc.assert(
     fc.property(schema, text, (given, typed) => {
       const read = readText(typed, given);
-      if ("value" in read) expect(ownSchema(given).find(read.value)).toBeUndefined();
-      else expect(read.expected.replace(" of at most 15 digits", "")).toBe(formOf(given));
+      if ("value" in read) expect(optionSchema(given).findIssue(read.value)).toBeUndefined();
+      else expect(read.expected.replace(" of at most 15 digits", "")).toBe(describeSchema(given));
     }),
   );
 });
