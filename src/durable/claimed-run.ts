@@ -337,7 +337,7 @@ function remainingInput({ input }: RunRow, known: readonly JournalEntry[]): read
 /** Throws `invalid_argument` if a function returned no agent, or one of another run. */
 function assertAgentOf({ id, agent: name }: RunRow, agent: Agent | undefined): void {
   const problem = hasMethods(agent, ["ready", "run", "steer", "release"])
-    ? agent?.sessionId !== id && "an agent with a journal of its own"
+    ? agent?.sessionId !== id && "an agent with its own journal"
     : `${agent === undefined ? "nothing" : "something else"} instead of an Agent`;
   if (problem === false) return;
   throw invalidArgument(

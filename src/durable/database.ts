@@ -198,7 +198,7 @@ function queueInTransaction(transaction: Transaction): Db {
 
 function cannotOpen(dataDir: string | undefined, why: string, cause: unknown): NanoAgentError {
   return invalidConfig(
-    `The embedded database${dataDir === undefined ? "" : ` in ${dataDir}`} cannot be opened: ${why.replace(/\.$/, "")}. Name a folder of its own that can be written and that no other process uses.`,
+    `The embedded database${dataDir === undefined ? "" : ` in ${dataDir}`} cannot be opened: ${why.replace(/\.$/, "")}. Name a writable folder that no other process uses.`,
     { cause },
   );
 }
@@ -209,7 +209,7 @@ async function loadPackages<T>(packages: string, load: () => Promise<T>): Promis
   } catch (error) {
     const isAbsent = error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
     const why = isAbsent ? "are not all installed" : `cannot be loaded (${errorMessage(error)})`;
-    throw invalidConfig(`The packages for durable runs ${why}: npm install ${packages} beside nano-agent.`, {
+    throw invalidConfig(`The packages for durable runs ${why}: npm install ${packages} next to nano-agent.`, {
       cause: error,
     });
   }

@@ -389,12 +389,12 @@ function unknownRun(run: string): NanoAgentError {
 }
 
 function closed(): NanoAgentError {
-  return new NanoAgentError("aborted", "The fleet was closed. The run goes on with the other workers.");
+  return new NanoAgentError("aborted", "The fleet was closed. Other workers continue the run.");
 }
 
 function wrongVersion({ id, version, agent }: Pick<RunRow, "id" | "version" | "agent">): NanoAgentError {
   return invalidConfig(
-    `The run ${id} has begun with version ${JSON.stringify(version)} of the agent ${agent}, and no worker has that version: start one, or call retry() to go on with today's code.`,
+    `The run ${id} has begun with version ${JSON.stringify(version)} of the agent ${agent}, and no worker has that version: start one, or call retry() to continue with today's code.`,
     { details: { run: id, version: version ?? "", reason: "version" } },
   );
 }

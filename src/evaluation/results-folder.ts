@@ -183,7 +183,7 @@ export class ResultsFolder {
     const other = [...names].filter((name) => before[name] !== now[name]).sort();
     if (other.length === 0) return;
     throw invalidArgument(
-      `The runs in ${this.path} were made with other options or settings (${other.join(", ")}). Give the same ones to go on, or name another folder with -o.`,
+      `The runs in ${this.path} were made with other options or settings (${other.join(", ")}). Give the same ones to continue, or name another folder with -o.`,
     );
   }
 }

@@ -278,7 +278,7 @@ export class Hooks implements RunPlugin {
       if (!(returned instanceof Promise))
         return observer ? undefined : checkedReplacement(point, returned, args[0]);
       returned.catch(report);
-      if (!observer) throw new TypeError("it returned a promise, and the stream waits for nobody");
+      if (!observer) throw new TypeError("it returned a promise, which a stream does not await");
     } catch (error) {
       report(error);
     }

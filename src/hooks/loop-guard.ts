@@ -47,7 +47,7 @@ export function loopGuardPlugin(options: LoopGuardOptions = {}): RunPlugin {
 async function warnOrStop(run: Run, { type, circle }: LoopVerdict): Promise<Ending | undefined> {
   const finding = loopText(circle);
   if (type === "stop")
-    return { stopReason: "loop_detected", circle, detail: `${finding} The model was warned and went on.` };
+    return { stopReason: "loop_detected", circle, detail: `${finding} The model was warned and continued.` };
   await recordSystemMessage(run, `${finding} ${ADVICE}`, { code: "loop_warning", circle });
   return undefined;
 }

@@ -207,5 +207,5 @@ function standaloneHost(journal: LocalJournal): MemoryHost {
 function assertAddable(message: Message, used: ReadonlySet<string>): void {
   for (const { id } of toolCallsOf(message))
     if (used.has(id))
-      throw invalidArgument(`The call id "${id}" is in use already: give each tool call an id of its own.`);
+      throw invalidArgument(`The call id "${id}" is in use already: give each tool call a unique id.`);
 }

@@ -87,7 +87,7 @@ export class LongTermPlugin implements RunPlugin {
       return await withTimeout(work, { ms: this.#timeoutMs, clock: run.settings.clock, signal: run.signal });
     } catch (error) {
       if (!run.signal.aborted) {
-        const message = `The long-term memory could not be ${verb}, the run goes on without: ${errorMessage(error)}`;
+        const message = `The long-term memory could not be ${verb}, the run continues without it: ${errorMessage(error)}`;
         run.emit({ type: "warning", message });
       }
       return undefined;
@@ -184,7 +184,7 @@ function recordTool(store: LongTermMemory, timeoutMs: number): Tool {
 function retrieveTool(store: LongTermMemory, timeoutMs: number): Tool {
   return defineTool({
     name: "retrieve_from_memory",
-    description: "Searches what was kept from earlier conversations.",
+    description: "Searches memories of earlier conversations.",
     parameters: {
       type: "object",
       properties: {

@@ -39,7 +39,7 @@ export function createHandoffTool<const Name extends string>({
     },
     readOnly: true,
     execute: (input) => ({
-      content: `The conversation goes on with ${input["to"]}.`,
+      content: `The conversation continues with ${input["to"]}.`,
       finish: { text: "", output: { handoff: name, to: input["to"] } },
     }),
   });

@@ -207,7 +207,7 @@ export class PlanAndSolveAgent extends Agent {
 function planPrompt({ question, finished, failure }: PlannerContext): string {
   const task = `Make a plan, step by step, that solves this:\n\n${question}\n\nEach step must be something that can be done on its own. Give the steps by calling generate_plan.`;
   if (failure === undefined) return task;
-  return `${task}\n\nAn earlier plan went as far as this:\n${formatSteps(finished)}\n\nThen a step failed:\n${failure}\n\nPlan only what is still to be done.`;
+  return `${task}\n\nAn earlier plan got this far:\n${formatSteps(finished)}\n\nThen a step failed:\n${failure}\n\nPlan only what is still to be done.`;
 }
 
 function stepPrompt({ question, plan, finished, step }: ExecutorContext): string {

@@ -239,7 +239,7 @@ export class ModelCall<Encoded> {
     const change = refusals.learn(this.#sent, error);
     if (change !== undefined) return change;
     if (error.code === "bad_request" && learned.changes > this.#changes)
-      return "The request goes on as other requests have shown this model to want it.";
+      return "The request continues in the form that this model accepted before.";
     return adapt?.(error);
   }
 

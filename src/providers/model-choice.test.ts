@@ -33,7 +33,7 @@ test("the first provider whose key is set gives its default model", async () => 
 test("a local server that nobody chose gets no prompt", async () => {
   const error: unknown = await choose({}, SERVER).catch((thrown: unknown) => thrown);
   expect(isNanoAgentError(error, "missing_credentials") && error.message).toBe(
-    'No model was chosen. The server at http://127.0.0.1:1234/v1 has lmstudio/qwen, but nobody said that it may have your prompt. To use it: -m lmstudio/qwen, or -m local for whatever local server answers, or NANO_AGENT_MODEL, or "model" in the configuration.',
+    'No model was chosen. The server at http://127.0.0.1:1234/v1 has lmstudio/qwen, but it has not been allowed to receive your prompt. To use it: -m lmstudio/qwen, or -m local for any local server that answers, or NANO_AGENT_MODEL, or "model" in the configuration.',
   );
 });
 
@@ -65,7 +65,7 @@ test("a server that loads its model, and that nobody chose, is not waited for", 
   await expect(choose({}, undefined, { probe, waits: true })).rejects.toMatchObject({
     code: "missing_credentials",
     message:
-      'No model was chosen. The server at http://127.0.0.1:8080/v1 (llamacpp) is loading its model, but nobody said that it may have your prompt. To use it, and wait for it: -m local, or NANO_AGENT_MODEL=local, or "model": "local" in the configuration.',
+      'No model was chosen. The server at http://127.0.0.1:8080/v1 (llamacpp) is loading its model, but it has not been allowed to receive your prompt. To use it, and wait for it: -m local, or NANO_AGENT_MODEL=local, or "model": "local" in the configuration.',
   });
   expect(looks).toEqual([{ waits: false }]);
   const accepted = await choose({}, undefined, { probe, waits: true, accept: async () => true });

@@ -131,8 +131,8 @@ const NO_SERVER_MESSAGE =
 
 function unconfirmed({ name, baseUrl, isLoading }: FoundModel): string {
   if (isLoading === true)
-    return `No model was chosen. The server at ${baseUrl} (${name}) is loading its model, but nobody said that it may have your prompt. To use it, and wait for it: -m local, or NANO_AGENT_MODEL=local, or "model": "local" in the configuration.`;
-  return `No model was chosen. The server at ${baseUrl} has ${name}, but nobody said that it may have your prompt. To use it: -m ${name}, or -m local for whatever local server answers, or NANO_AGENT_MODEL, or "model" in the configuration.`;
+    return `No model was chosen. The server at ${baseUrl} (${name}) is loading its model, but it has not been allowed to receive your prompt. To use it, and wait for it: -m local, or NANO_AGENT_MODEL=local, or "model": "local" in the configuration.`;
+  return `No model was chosen. The server at ${baseUrl} has ${name}, but it has not been allowed to receive your prompt. To use it: -m ${name}, or -m local for any local server that answers, or NANO_AGENT_MODEL, or "model" in the configuration.`;
 }
 
 function noModelMessage(environment: Environment): string {

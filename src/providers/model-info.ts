@@ -154,7 +154,7 @@ export function parseModelName(name: string): ModelName {
   const id = text.slice(slash + 1, effort && -effort.length - 1).trim();
   if (provider === "" || id === "") {
     throw invalidArgument(
-      `"${name}" is not a model name.${didYouMean(text)} Write provider/id, e.g. anthropic/claude-sonnet-5 or ollama/qwen3-coder, with :low, :medium or :high behind it to set the effort.`,
+      `"${name}" is not a model name.${didYouMean(text)} Write provider/id, e.g. anthropic/claude-sonnet-5 or ollama/qwen3-coder, with :low, :medium or :high at the end to set the effort.`,
       { details: { name } },
     );
   }

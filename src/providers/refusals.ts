@@ -52,12 +52,13 @@ export class Refusals {
   /** Learns from a failed request what to leave out, and describes it; `undefined`: nothing to learn. */
   learn(sent: ModelRequest, error: NanoAgentError): string | undefined {
     const images = refusedImages(sent, error);
-    if (images.length > 0) return this.#refuse(images, "The request goes on without the image.");
+    if (images.length > 0) return this.#refuse(images, "The request continues without the image.");
     const tool = refusedTool(sent, error);
-    if (tool !== undefined) return this.#refuse([tool], `The request goes on without the tool ${tool.name}.`);
+    if (tool !== undefined)
+      return this.#refuse([tool], `The request continues without the tool ${tool.name}.`);
     const seals = refusedSeals(sent, error);
     if (seals.length === 0) return undefined;
-    return this.#refuse(seals, "The request goes on without the reasoning that this model cannot verify.");
+    return this.#refuse(seals, "The request continues without the reasoning that this model cannot verify.");
   }
 
   #refuse(refused: readonly (ImageBlock | AssistantBlock | ToolSpec)[], change: string): string {

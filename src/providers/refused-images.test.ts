@@ -21,7 +21,7 @@ function refusal(status: number, message: string): NanoAgentError {
   return reportedError({ message }, { status });
 }
 
-const GOES_ON = "The request goes on without the image.";
+const GOES_ON = "The request continues without the image.";
 
 test.each([
   [500, "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"],

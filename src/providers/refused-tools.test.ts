@@ -23,7 +23,7 @@ test.each([
   const refused = new Refusals([], false);
   const error = reportedError({ message, ...(param === undefined ? {} : { param }) }, { status: 400 });
   expect([refused.learn(request, error), refused.withoutRefused(request).tools]).toEqual([
-    "The request goes on without the tool mcp__s__bad.",
+    "The request continues without the tool mcp__s__bad.",
     [tools[0], tools[2]],
   ]);
   expect(refused.withoutRefused(request).tools).toBe(refused.withoutRefused(request).tools);
@@ -47,7 +47,7 @@ test("a tool that must be called is not left out, and without any tool nothing i
   expect(refused.learn(forced, error)).toBeUndefined();
   const alone: ModelRequest = { messages: [], tools: tools.slice(0, 1), toolChoice: "auto" };
   expect([refused.learn(alone, error), refused.withoutRefused(alone)]).toEqual([
-    "The request goes on without the tool read.",
+    "The request continues without the tool read.",
     { messages: [] },
   ]);
 });

@@ -182,9 +182,7 @@ export class AgentSessions implements SessionHost {
     const own = { journal, ...omitUndefined({ model }), ...limitsOf(session) };
     const agent = await this.#make({ id, cwd, permissionMode, options: own });
     if (agent.sessionId !== journal.sessionId)
-      throw invalidArgument(
-        "The agent has a journal of its own: put the options of the session into its options.",
-      );
+      throw invalidArgument("The agent has its own journal: put the session options into its options.");
     await agent.ready();
     const copy = async (entries: readonly JournalEntry[]): Promise<string> => {
       const copyId = newUuid();

@@ -369,7 +369,7 @@ const LAST_EVENT_ID_PARAMETER = {
   in: "header",
   required: false,
   schema: { type: "string" },
-  description: "Goes on behind this entry; an unknown one begins at the start.",
+  description: "Continues after this entry; an unknown id begins at the start.",
 };
 
 function parametersOf({ properties }: JsonSchema): readonly object[] {

@@ -124,7 +124,7 @@ export const COMPONENTS: Fields = {
     queue: listOf(openObject({ id: string(), text: string() })),
     queueHeld: { type: "boolean" },
     questions: listOf(ref("Question")),
-    "goOn?": string("The command that goes on with it in a terminal."),
+    "goOn?": string("The command that resumes it in a terminal."),
     "damaged?": {
       ...listOf(openObject({ line: count, reason: string() })),
       description: "Lines of its file that are damaged and left out, at most 100 of them.",

@@ -90,7 +90,7 @@ function assertPlainFile(path: string, stats: Stats): void {
   if (!stats.isFile()) throw sessionError(`The session file ${path} is not a regular file.`);
   if (stats.nlink > 1)
     throw sessionError(
-      `The session file ${path} has a second name (a hard link), so it could change unseen. Copy it to a file of its own.`,
+      `The session file ${path} has a second name (a hard link), so it could change unnoticed. Copy it to a separate file.`,
     );
 }
 

@@ -213,7 +213,7 @@ function lockedError(path: string, holder: Holder | undefined): Error {
   const file = path.replace(/\.lock$/, ".jsonl");
   if (holder === undefined)
     return sessionError(
-      `The session ${file} is in use. Try again, or go on in a copy: ${forkCommand(file)}.`,
+      `The session ${file} is in use. Try again, or continue in a copy: ${forkCommand(file)}.`,
       {
         details: { file, reason: SESSION_REASONS.inUse },
       },
@@ -223,7 +223,7 @@ function lockedError(path: string, holder: Holder | undefined): Error {
   const who = isHere ? `process ${pid}` : `process ${pid} on ${host}`;
   const hint = isHere ? "" : ` If that machine is no more, remove ${path}.`;
   return sessionError(
-    `The session is in use by ${who} (${file}). Wait until it has ended, or go on in a copy: ${forkCommand(file)}.${hint}`,
+    `The session is in use by ${who} (${file}). Wait until it has ended, or continue in a copy: ${forkCommand(file)}.${hint}`,
     { details: { pid, host, file, reason: SESSION_REASONS.inUse } },
   );
 }

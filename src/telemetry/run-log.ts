@@ -56,7 +56,7 @@ function lineOf(event: AgentEvent, context: LineContext): Parameters<LogSink> | 
   const { short } = context;
   switch (event.type) {
     case "run_resume":
-      return ["run", `goes on with ${event.model}`];
+      return ["run", `resumed with ${event.model}`];
     case "run_start":
       return ["run", `session ${event.sessionId}, ${event.model}, tools ${event.tools.join(" ") || "none"}`];
     case "phase":
@@ -75,7 +75,7 @@ function lineOf(event: AgentEvent, context: LineContext): Parameters<LogSink> | 
     case "compaction":
       return ["context", compactionText(event)];
     case "compaction_undone":
-      return ["context", "compaction taken back"];
+      return ["context", "compaction undone"];
     case "subagent":
       return subagentLine(event, context);
     case "warning":

@@ -67,7 +67,7 @@ export function parseCassette(saved: unknown): Cassette {
   if (!checked.ok) {
     const [issue] = checked.issues;
     throw invalidArgument(
-      `This is not a cassette of version ${CASSETTE_VERSION}: ${issue?.path ?? ""} ${issue?.message ?? ""}. Record it anew.`,
+      `This is not a cassette of version ${CASSETTE_VERSION}: ${issue?.path ?? ""} ${issue?.message ?? ""}. Record it again.`,
     );
   }
   const { provider, model, exchanges } = checked.value as CassetteJson;
@@ -180,7 +180,7 @@ export function replayModel(cassette: Cassette): ReplayModel {
       const number = taken;
       if (exchange === undefined)
         throw mismatch(
-          `The cassette holds ${exchanges.length} exchanges and was asked for one more. Record it anew, or find out why the model is asked again.`,
+          `The cassette holds ${exchanges.length} exchanges and was asked for one more. Record it again, or find out why the model is asked again.`,
         );
       assertSameRequest(exchange, request, number);
       for (const part of exchange.parts) {
@@ -191,13 +191,13 @@ export function replayModel(cassette: Cassette): ReplayModel {
       if (exchange.error !== undefined) throw replayedError(exchange.error);
       if (exchange.parts.at(-1)?.type !== "finish")
         throw mismatch(
-          `The answer to request ${number} was only read for ${exchange.parts.length} parts when it was recorded. Record it anew.`,
+          `The answer to request ${number} was only read for ${exchange.parts.length} parts when it was recorded. Record it again.`,
         );
     },
     assertFinished: () => {
       if (taken >= exchanges.length) return;
       throw mismatch(
-        `The cassette holds ${exchanges.length} exchanges but only ${taken} were asked for. Record it anew if that is right.`,
+        `The cassette holds ${exchanges.length} exchanges but only ${taken} were asked for. Record it again if that is right.`,
         { recorded: exchanges.length, taken },
       );
     },
@@ -210,7 +210,7 @@ function assertSameRequest(exchange: CassetteExchange, request: ModelRequest, nu
   if (difference === undefined) return;
   const { path, left, right } = difference;
   throw mismatch(
-    `Request ${number} is not the recorded one. It first differs at ${path}: recorded ${left}, now ${right}. Record the cassette anew if that is right.`,
+    `Request ${number} is not the recorded one. It first differs at ${path}: recorded ${left}, now ${right}. Record the cassette again if that is right.`,
     { place: number, path, recorded: exchange.fingerprint, now: current.fingerprint },
   );
 }

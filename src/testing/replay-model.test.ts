@@ -71,7 +71,7 @@ describe("replayModel", () => {
     await expect(partsOf(replay, changed)).rejects.toMatchObject({
       code: "script_mismatch",
       message:
-        'Request 1 is not the recorded one. It first differs at messages[0].content[0].text: recorded "hi", now "hi there". Record the cassette anew if that is right.',
+        'Request 1 is not the recorded one. It first differs at messages[0].content[0].text: recorded "hi", now "hi there". Record the cassette again if that is right.',
     });
   });
 

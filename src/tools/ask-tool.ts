@@ -111,7 +111,7 @@ function answersResult(questions: readonly AskedQuestion[], given: unknown): Too
   const answers = questions.map(({ question }) => answerTo(question, given));
   const nonEmpty = answers.filter((each) => each.length > 0);
   if (nonEmpty.length === 0)
-    return { content: "No answer: go on with your best judgment.", title: "no answer" };
+    return { content: "No answer: continue with your best judgment.", title: "no answer" };
   const lines = questions.map(({ question }, at) => {
     const answer = answers[at] ?? [];
     return `${question}\n${answer.length === 0 ? "No answer: use your best judgment." : `Answer: ${answer.join("; ")}`}`;

@@ -295,7 +295,7 @@ describe("what cannot be read", () => {
     const root = tempFolder();
     symlinkSync("circle", join(root, "circle"));
     expect([await read(root, "circle"), await read(root, "a\0b")]).toEqual([
-      "Error: circle: its links lead in a circle, or it became a link meanwhile (ELOOP).",
+      "Error: circle: its links form a loop, or it became a link in the meantime (ELOOP).",
       "Error: a\0b: a path cannot hold a NUL character (ERR_INVALID_ARG_VALUE).",
     ]);
   });

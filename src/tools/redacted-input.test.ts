@@ -13,7 +13,7 @@ import { createReadTool } from "./read-tool.ts";
 import { createWriteTool } from "./write-tool.ts";
 
 const MARK = redactionMarker("MY_KEY");
-const MESSAGE = "which stands for a secret that was not shown; nothing was changed.";
+const MESSAGE = "which replaces a secret that was not shown; nothing was changed.";
 
 test("write and edit refuse a text with a mark, so that it never takes the place of the secret", async () => {
   const cwd = tempFolder();

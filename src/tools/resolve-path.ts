@@ -48,7 +48,7 @@ export function resolvePermittedPath(givenPath: string, options: PathOptions, co
   throw new FileRefusal(
     judged === undefined
       ? `${givenPath} was not judged by the permission rules, so it is left alone. Try again.`
-      : `${givenPath} leads elsewhere than when it was permitted: a link changed meanwhile. Try again.`,
+      : `${givenPath} no longer leads to the permitted place: a link has changed. Try again.`,
   );
 }
 

@@ -36,17 +36,17 @@ test.for<[string, unknown, string]>([
   [
     "two items in progress",
     LIST.map((item) => ({ ...item, status: "in_progress" })),
-    "Error: 3 items are in_progress (读取文件; change it; run the tests); one at a time. The list is as it was.",
+    "Error: 3 items are in_progress (读取文件; change it; run the tests); one at a time. The list is unchanged.",
   ],
   [
     "an item without text",
     [{ content: "  ", status: "pending" }],
-    "Error: Item 1 needs a text of 1 to 500 characters. The list is as it was.",
+    "Error: Item 1 needs a text of 1 to 500 characters. The list is unchanged.",
   ],
   [
     "too many items",
     Array.from({ length: 101 }, () => ({ content: "x", status: "pending" })),
-    "Error: 101 items; a list takes 100: put steps together. The list is as it was.",
+    "Error: 101 items; a list takes 100: put steps together. The list is unchanged.",
   ],
   [
     "an unknown status",

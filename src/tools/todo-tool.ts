@@ -55,7 +55,7 @@ export function createTodoTool(): Tool {
 
 function todoResult(todos: readonly TodoItem[]): ToolResult {
   const problem = problemOf(todos);
-  if (problem !== undefined) return errorResult(`${problem} The list is as it was.`);
+  if (problem !== undefined) return errorResult(`${problem} The list is unchanged.`);
   if (todos.length === 0)
     return { content: "The list is empty.", title: "no todos", metadata: { todos: [] } };
   const done = todos.filter(({ status }) => status === "completed").length;

@@ -90,7 +90,7 @@ test("a long text comes in pages, a huge one is cut", async () => {
     await fetched({ url }, { maxBytes: 1000 }),
   ];
   expect([first, last, cut]).toEqual([
-    `ok: URL: http://here/\n\n${"x".repeat(50_000)}\n\n(70000 characters more; go on with offset 50000)`,
+    `ok: URL: http://here/\n\n${"x".repeat(50_000)}\n\n(70000 characters more; continue with offset 50000)`,
     `ok: URL: http://here/\n\n${"x".repeat(20_000)}`,
     `ok: URL: http://here/\n\n${"x".repeat(1000)}\n\n(the page is longer than 1000 bytes; the rest was not read)`,
   ]);

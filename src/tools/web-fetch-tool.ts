@@ -70,7 +70,7 @@ async function pageResult(page: FetchedPage, offset: number): Promise<ToolResult
     ...(text.trim() === "" ? ["(no text)"] : []),
     ...(part === "" && offset > 0 ? [`(the text ends at character ${text.length})`] : []),
     ...(rest > 0
-      ? [`(${pluralize(rest, "character")} more; go on with offset ${offset + part.length})`]
+      ? [`(${pluralize(rest, "character")} more; continue with offset ${offset + part.length})`]
       : []),
     ...(page.cut ? [`(the page is longer than ${page.body.length} bytes; the rest was not read)`] : []),
   ];

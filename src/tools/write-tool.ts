@@ -73,7 +73,7 @@ async function write(target: ChangeTarget, content: string): Promise<ToolResult>
   const changes = diff.additions === undefined ? "" : `, +${diff.additions} -${diff.deletions}`;
   const form = describeForm({ encoding: before.content.encoding, ...formOf(text) });
   // Only what differs from what the model wrote: usually nothing.
-  const formNote = text === content && before.content.encoding === "utf-8" ? "" : ` Kept as it was: ${form}.`;
+  const formNote = text === content && before.content.encoding === "utf-8" ? "" : ` Kept unchanged: ${form}.`;
   return {
     content: `Updated ${givenPath} (${pluralize(lines, "line")}, was ${countLines(old)}${changes}).${formNote}`,
     title: `${pluralize(lines, "line")}${changes}`,

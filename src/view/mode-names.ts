@@ -27,6 +27,6 @@ export const MODE_EFFECTS: { readonly [mode in PermissionMode]: string } = {
   default: "Asks before every change.",
   plan: "Reads only, then proposes a plan for you to approve.",
   acceptEdits: "Edits files in this folder without asking. Asks for commands.",
-  dontAsk: "Refuses whatever would be asked.",
+  dontAsk: "Refuses everything that would be asked.",
   bypassPermissions: "Asks nothing and has no sandbox.",
 };

@@ -48,7 +48,7 @@ function repairText({ damaged, droppedResults, interrupted }: RepairReport, path
       ({ name, outcome }) => (outcome === "unknown" ? `${name}, outcome unknown` : `${name}, never ran`),
     ),
   ].filter((part) => part !== "");
-  return `The session was repaired to go on (${path}): ${parts.join("; ")}.`;
+  return `The session was repaired so that it can continue (${path}): ${parts.join("; ")}.`;
 }
 
 const MAX_LISTED = 5;

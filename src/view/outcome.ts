@@ -111,7 +111,7 @@ export function outcomeOf(result: RunResult, facts: OutcomeFacts): Outcome {
 export function untilFailedOutcome(result: RunResult, failure: string, facts: OutcomeFacts): Outcome {
   if (facts.signal !== undefined) return outcomeOf(result, facts);
   const { stopReason, text, output } = result;
-  const advice = `${failure} What was changed so far is kept; ${nextStep(facts, "run again to go on")}.`;
+  const advice = `${failure} What was changed so far is kept; ${nextStep(facts, "run again to continue")}.`;
   return toOutcome(facts, { stopReason, code: "error_until", exitCode: EXIT.failed, text, output, advice });
 }
 
@@ -223,7 +223,7 @@ function adviceFor(result: RunResult, facts: OutcomeFacts, code: OutcomeCode): s
   const next = RETRY_ADVICE[code];
   if (next !== undefined) {
     const detail = code === "error_max_wall_time" ? failureOf(facts) : detailOf(result);
-    return `${how}${detail} What was changed so far is kept; ${nextStep(facts, "run again to go on")}, ${next}.`;
+    return `${how}${detail} What was changed so far is kept; ${nextStep(facts, "run again to continue")}, ${next}.`;
   }
   const goOn = resumeText(facts.goOn);
   switch (code) {
@@ -258,7 +258,7 @@ function failureOf({ lastFailure }: Pick<OutcomeFacts, "lastFailure">): string {
 
 /** Advice for the next step: continue if the session is stored, else `otherwise`. */
 function nextStep({ goOn }: Pick<OutcomeFacts, "goOn">, otherwise: string): string {
-  return goOn === undefined ? otherwise : `go on with ${goOn}`;
+  return goOn === undefined ? otherwise : `continue with ${goOn}`;
 }
 
 function denialAdvice({ denials, goOn, hasSandbox = false }: OutcomeFacts): string {

@@ -90,7 +90,7 @@ export function noticeOf(event: AgentEvent): Notice | undefined {
     case "rollback_end":
       return { level: "info", code: "undo", message: "Files were put back." };
     case "compaction_undone":
-      return { level: "info", code: "other", message: "The newest compaction was taken back." };
+      return { level: "info", code: "other", message: "The newest compaction was undone." };
     default:
       return undefined;
   }

@@ -62,7 +62,7 @@ test("the model's questions are one form, and what is chosen or written is the r
 });
 
 test.each<[string, QuestionReply, string]>([
-  ["nobody's", { choice: "no" }, "No answer: go on with your best judgment."],
+  ["nobody's", { choice: "no" }, "No answer: continue with your best judgment."],
   [
     "the answer to one of two",
     { value: { [ON_FAILURE]: "Go on" } },

@@ -119,7 +119,7 @@ export function describeRefusals(place: () => FleetPlace): void {
     expect((await Promise.all(ends)).map(({ error }) => `${error?.code}: ${error?.message}`)).toEqual([
       `invalid_argument: agents.nothing gives nothing instead of an Agent: ${write}`,
       `invalid_argument: agents.text gives something else instead of an Agent: ${write}`,
-      `invalid_argument: agents.own gives an agent with a journal of its own: ${write}`,
+      `invalid_argument: agents.own gives an agent with its own journal: ${write}`,
     ]);
   });
 

@@ -10,7 +10,7 @@ test.each([
   [["-p", "-z", "go"], "Unknown option -z. See nano-agent --help."],
   [
     ["-p", "-x means what?"],
-    "Unknown option -x. See nano-agent --help; a prompt that begins with - stands behind --.",
+    "Unknown option -x. See nano-agent --help; put a prompt that begins with - after --.",
   ],
   [["-p", "--output-format", "jsn", "go"], "Did you mean json?"],
   [["-p", "--permission-mode", "acceptedits", "go"], "Did you mean acceptEdits?"],

@@ -115,7 +115,7 @@ test("what an extension throws in a timer or a promise of its own is told once, 
     0,
     "done\n",
     [
-      `nano-agent: the extension poll.ts failed where nobody called it: tick 1 The run goes on. Catch in ${path} what its timers and promises throw, or remove it`,
+      `nano-agent: the extension poll.ts failed outside a call: tick 1 The run continues. Catch in ${path} what its timers and promises throw, or remove it`,
       "",
     ],
   ]);
@@ -136,13 +136,11 @@ test("a promise of an extension that is rejected before it waits ends nothing ei
     env: { ...serverEnv(server), HOME: home },
     cwd: tempFolder({}),
   });
-  const told = stderr.match(/\w+\.mjs failed where nobody called it: \w+ is not there/g)?.toSorted();
+  const told = stderr.match(/\w+\.mjs failed outside a call: \w+ is not there/g)?.toSorted();
   expect({ code, stdout, told }).toEqual({
     code: 0,
     stdout: "done\n",
-    told: ["hook", "load", "tool"].map(
-      (name) => `${name}.mjs failed where nobody called it: ${name} is not there`,
-    ),
+    told: ["hook", "load", "tool"].map((name) => `${name}.mjs failed outside a call: ${name} is not there`),
   });
 });
 

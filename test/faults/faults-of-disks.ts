@@ -74,7 +74,7 @@ export const FAULTS_OF_DISKS: readonly Fault[] = [
   disk("no space for the long-term memory", "the run continues without it and says so", {
     ...mounted("size=32k", "$XDG_STATE_HOME"),
     ...remembering("both"),
-    stderr: [/the run goes on without: .*full/],
+    stderr: [/the run continues without it: .*full/],
   }),
   disk("a long-term memory that is not a database", "it is set aside; the run continues and says so", {
     ...remembering("static"),

@@ -190,7 +190,7 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
     outcome: "a warning; the run continues without it",
     agent: () => ({ tools, longTermMemory: { store: { record: throws, retrieve: throws }, mode: "static" } }),
     stopReason: "completed",
-    warns: "the run goes on without: odd code threw",
+    warns: "the run continues without it: odd code threw",
     told: "ran",
   },
   {

@@ -266,7 +266,7 @@ test("a print hook that promises is refused: the stream waits for nobody", async
   agent.hooks.register("pre_print", "slow", promises);
   const { error } = await agent.run("go");
   expect(error?.message).toBe(
-    'The hook "slow" of pre_print failed: it returned a promise, and the stream waits for nobody',
+    'The hook "slow" of pre_print failed: it returned a promise, which a stream does not await',
   );
 });
 
@@ -325,7 +325,7 @@ test("an answer whose calls a hook gave ids in use is refused", async () => {
   const { stopReason, error, messages } = await agent.run("go");
   expect([stopReason, error?.message, transcriptViolations(messages)]).toEqual([
     "error",
-    'A hook of post_reasoning gave the call of echo the id "same", which is empty or in use: give it one of its own.',
+    'A hook of post_reasoning gave the call of echo the id "same", which is empty or in use: give it a unique one.',
     [],
   ]);
 });

@@ -155,8 +155,8 @@ test("a store that fails or never answers costs a warning, and the run goes on",
     const events = await all(agent.stream("go"));
     const warnings = events.filter((event) => event.type === "warning").map(({ message }) => message);
     expect(warnings).toEqual([
-      expect.stringMatching(/^The long-term memory could not be searched, the run goes on without: ./),
-      expect.stringMatching(/^The long-term memory could not be written, the run goes on without: ./),
+      expect.stringMatching(/^The long-term memory could not be searched, the run continues without it: ./),
+      expect.stringMatching(/^The long-term memory could not be written, the run continues without it: ./),
     ]);
     expect(events.at(-1)).toMatchObject({ type: "done", result: { text: "Fine.", stopReason: "completed" } });
   }

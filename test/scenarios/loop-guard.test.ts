@@ -22,7 +22,7 @@ test("a model that repeats a call is told so once, and stopped when it goes on",
     stopReason: "loop_detected",
     iterations: 5,
     detail:
-      "The last 5 calls of read had the same arguments and the same result. The model was warned and went on.",
+      "The last 5 calls of read had the same arguments and the same result. The model was warned and continued.",
   });
   const call = 'calls read {"path":"a"}';
   const said = (n: number): string => `result call_${n}: read {"path":"a"}`;

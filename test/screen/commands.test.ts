@@ -336,11 +336,11 @@ test("what still waits in the queue when the screen is left is printed, and wait
   program.type(KEYS.ctrl("d"));
   await program.end;
   const rows = rowsOf(program);
-  expect(rows.slice(rows.indexOf("Still queued when you go on:"))).toEqual([
-    "Still queued when you go on:",
+  expect(rows.slice(rows.indexOf("Still queued when you resume:"))).toEqual([
+    "Still queued when you resume:",
     "  steered",
     "  first of all",
-    expect.stringMatching(/^To go on: nano-agent /),
+    expect.stringMatching(/^To resume: nano-agent /),
   ]);
   const { cwd, home } = program;
   const again = openTerminal({ cwd, home, args: ["-c"], env: modelEnv(server) });

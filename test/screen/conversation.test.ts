@@ -27,7 +27,7 @@ test("a question is answered on the screen, stays in the scrollback, and the ter
   expect({
     code,
     said: rows.slice(rows.indexOf("❯ hi"), rows.indexOf("• two") + 1),
-    goOn: rows.at(-1)?.startsWith("To go on: nano-agent "),
+    goOn: rows.at(-1)?.startsWith("To resume: nano-agent "),
     modes: program.emulator.modes,
     erased: program.emulator.written.includes("\u001B[3J"),
     alternate: program.emulator.written.includes("[?1049h"),

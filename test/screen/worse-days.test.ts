@@ -148,8 +148,8 @@ test("a disk that is full in the middle stops the run, says so and what is store
   await program.typeUntil(KEYS.altEnter, "after 2 what I typed stays");
   expect(await leave(program)).toBe(60);
   const rows = rowsOf(program);
-  expect(rows.slice(rows.indexOf("Was not sent, and is not kept:"), -1)).toEqual([
-    "Was not sent, and is not kept:",
+  expect(rows.slice(rows.indexOf("Not sent and not saved:"), -1)).toEqual([
+    "Not sent and not saved:",
     "  and then",
     "  what I typed stays",
   ]);
@@ -172,8 +172,8 @@ test("a message that could not be stored stands in the input again, and in the q
   await program.shows("after 1 worth keeping");
   expect(await leave(program)).toBe(60);
   const rows = rowsOf(program);
-  expect(rows.slice(rows.indexOf("Was not sent, and is not kept:"), -1)).toEqual([
-    "Was not sent, and is not kept:",
+  expect(rows.slice(rows.indexOf("Not sent and not saved:"), -1)).toEqual([
+    "Not sent and not saved:",
     "  worth keeping",
   ]);
 });

@@ -119,7 +119,7 @@ function addCodexRules(file: ForeignFile): void {
   for (const rule of rules) {
     const { action, words } = rule;
     const patterns = commandVariants(rule)?.map((command) => `Bash(${command}:*)`);
-    if (patterns === undefined) file.skip(`${action}: ${words.join(" ")}`, "it stands for too many commands");
+    if (patterns === undefined) file.skip(`${action}: ${words.join(" ")}`, "it covers too many commands");
     else file.addRules(patterns, action);
   }
   for (const line of unread)

@@ -268,7 +268,7 @@ export class LiveSession implements CodingSession {
         return await work();
       } finally {
         await current.renew();
-        questions.clear("The conversation was changed meanwhile.");
+        questions.clear("The conversation has changed in the meantime.");
         await questions.restore();
         if (this.#fold !== undefined) {
           this.#fold = this.#buildFold([]);

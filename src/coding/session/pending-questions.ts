@@ -144,9 +144,7 @@ export class PendingQuestions implements ApprovalPrompt, ApprovedChanges {
   answer(id: string, reply: QuestionReply): void {
     const open = this.#open.find(({ question }) => question.id === id);
     if (open === undefined)
-      throw invalidArgument(
-        `No question ${JSON.stringify(id)} is open: it was answered, or nobody waits any more.`,
-      );
+      throw invalidArgument(`No question ${JSON.stringify(id)} is open: it was answered or withdrawn.`);
     assertOffered(open.question, reply);
     const given = "value" in reply ? { value: fitReply(open.question, reply.value) } : reply;
     this.#remove(id);

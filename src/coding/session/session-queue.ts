@@ -195,7 +195,7 @@ export class SessionQueue implements MessageQueue {
     const item = this.#waiting.find((each) => each.id === id);
     if (item !== undefined) return item;
     throw invalidArgument(
-      `No message ${JSON.stringify(id)} waits: it was sent or taken back. See queue.items.`,
+      `No message ${JSON.stringify(id)} is queued: it was sent or removed. See queue.items.`,
     );
   }
 

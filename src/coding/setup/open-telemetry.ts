@@ -29,7 +29,7 @@ export async function loadTelemetry(
     };
   } catch (error) {
     onNotice(
-      `openTelemetry is configured, and @opentelemetry/api cannot be loaded (${errorMessage(error)}). Install it beside nano-agent: npm install --global @opentelemetry/api. Nothing is sent.`,
+      `openTelemetry is configured, and @opentelemetry/api cannot be loaded (${errorMessage(error)}). Install it next to nano-agent: npm install --global @opentelemetry/api. Nothing is sent.`,
     );
     return undefined;
   }

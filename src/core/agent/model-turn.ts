@@ -206,7 +206,7 @@ function checkReplacement(run: Run, own: Answer, changed: Answer): Answer {
     if (seen.has(id) || (callIds.has(id) && !given.has(id)))
       throw new NanoAgentError(
         "internal",
-        `A hook of post_reasoning gave the call of ${name} the id "${id}", which is empty or in use: give it one of its own.`,
+        `A hook of post_reasoning gave the call of ${name} the id "${id}", which is empty or in use: give it a unique one.`,
       );
     seen.add(id);
   }

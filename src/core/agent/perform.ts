@@ -350,7 +350,7 @@ export async function checkFinalAnswer(
 function emptyAnswersError({ provider, id }: Model): NanoAgentError {
   return new NanoAgentError(
     "invalid_response",
-    `${provider} returned two empty answers of ${id} in a row after tool results. Run again without an input to go on, or try another model.`,
+    `${provider} returned two empty answers of ${id} in a row after tool results. Run again without an input to continue, or try another model.`,
     { details: { provider, model: id }, retryable: true },
   );
 }

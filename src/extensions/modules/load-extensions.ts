@@ -126,7 +126,7 @@ function uncaughtErrorHandler(
     if (!isThrownBy(error, file)) return false;
     if (!isTold)
       tell(
-        `the extension ${file.name} failed where nobody called it: ${errorMessage(error)} The run goes on. Catch in ${file.path} what its timers and promises throw, or remove it`,
+        `the extension ${file.name} failed outside a call: ${errorMessage(error)} The run continues. Catch in ${file.path} what its timers and promises throw, or remove it`,
       );
     isTold = true;
     return true;

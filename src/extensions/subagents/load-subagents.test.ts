@@ -150,7 +150,7 @@ test("what cannot be used is told, and the rest is used", async () => {
   expect(told(loaded)).toEqual([
     expect.stringMatching(/^fault: the front matter is not YAML, line /),
     "fault: the subagent b has no description: say what to use it for",
-    "fault: the subagent c has no instructions behind its front matter",
+    "fault: the subagent c has no instructions after its front matter",
     'fault: is named "no good": use letters, digits, - and _, at most 64',
     'note: the effort "huge" is not one of none, minimal, low, medium, high, xhigh',
     "note: maxTurns must be a whole number from 1",

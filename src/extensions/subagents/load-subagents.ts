@@ -135,7 +135,7 @@ function readFields(
   if (description === undefined)
     return report("fault", `the subagent ${name} has no description: say what to use it for`);
   if (body.trim() === "")
-    return report("fault", `the subagent ${name} has no instructions behind its front matter`);
+    return report("fault", `the subagent ${name} has no instructions after its front matter`);
   const toolFields = readTools(fields, tools);
   if ("fault" in toolFields) return report("fault", `the subagent ${name} ${toolFields.fault}`);
   const { unknown, ...given } = toolFields;

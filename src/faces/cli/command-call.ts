@@ -116,6 +116,6 @@ function assertCount(
   const isOpen = places.some((place) => place.includes("…"));
   if (words.length < least) throw fail(`It needs ${places.join(" ").replace("…", "")}.`);
   if (words.length <= places.length || isOpen) return;
-  const paths = behind === undefined ? "" : " Write paths behind --.";
+  const paths = behind === undefined ? "" : " Write paths after --.";
   throw fail(`${JSON.stringify(words[places.length])} is one word too many.${paths}`);
 }

@@ -57,7 +57,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ...JSON_OPTION,
     }),
     action("import FILE…", "Import sessions of Claude Code, Codex or pi.", {
-      "--again": "Import again what was imported into this folder before.",
+      "--again": "Import again what was already imported into this folder.",
       ...JSON_OPTION,
     }),
     action("compact [ID]", "Compact the conversation of a session.", {
@@ -238,7 +238,7 @@ export const COMMANDS: readonly CommandSpec[] = [
           "--repeat K": "Runs of each task with each model. Default: 1.",
           "--jobs N": "Runs at the same time. Default: 1.",
           "-o, --output FOLDER":
-            "Where results, page and sessions go. With results in it: goes on with what has none. Default: a new one here.",
+            "Where results, page and sessions go. If it has results: continues with the missing ones. Default: a new one here.",
           ...TASKS,
           "--list": "Show the tasks, and run none.",
           "--keep": "Keep the scratch folder of each run.",
@@ -263,7 +263,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     "Work on durable runs, until it is interrupted.",
     action(
       "",
-      "Takes up the runs of its agents from the database, beside any number of other workers. SIGINT and SIGTERM release them, for others to continue.",
+      "Takes runs of its agents from the database, alongside any number of other workers. SIGINT and SIGTERM release them, for others to continue.",
       {
         "--config FILE":
           "A module whose default export is the options of createFleet (agents, databaseUrl, …), or a function that gives them.",

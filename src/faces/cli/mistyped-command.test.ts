@@ -78,7 +78,7 @@ test.each([
   ["doctor", "nano-agent doctor"],
 ])("of %j behind an option it is said that a command comes first", (words, meant) => {
   expect(() => assertNotCommand(words.split(" "), false)).toThrow(
-    `"${words}" is not a command behind an option. Did you mean ${meant}? The command comes first, and its options behind it.`,
+    `"${words}" is not a command after an option. Did you mean ${meant}? The command comes first, then its options.`,
   );
 });
 

@@ -118,8 +118,8 @@ export function assertNotCommand(words: readonly string[], isForced: boolean): v
   const hint = isForced ? undefined : suggestionFor(words);
   if (hint === undefined) return;
   const isLate = COMMANDS.some(({ name }) => name === words[0]);
-  const what = isLate ? "is not a command behind an option" : "is not a command";
-  const order = isLate ? " The command comes first, and its options behind it." : "";
+  const what = isLate ? "is not a command after an option" : "is not a command";
+  const order = isLate ? " The command comes first, then its options." : "";
   throw invalidArgument(
     `${JSON.stringify(words.join(" "))} ${what}. Did you mean ${hint}?${order} To send it as a prompt: nano-agent -p -- ${words.map(quoteShellArgument).join(" ")}`,
   );

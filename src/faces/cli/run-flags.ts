@@ -37,9 +37,7 @@ export interface RunFlags {
 /** Parses the command line of a run. Throws `invalid_argument` for unknown options. */
 export function readFlags(args: readonly string[]): ParsedOptions {
   // No option contains a blank: anything that starts with a dash and has one is a prompt.
-  const hint = args.some((arg) => /^-[^=]*\s/.test(arg))
-    ? "; a prompt that begins with - stands behind --"
-    : "";
+  const hint = args.some((arg) => /^-[^=]*\s/.test(arg)) ? "; put a prompt that begins with - after --" : "";
   const fail = (what: string): Error => invalidArgument(`${what} See nano-agent --help${hint}.`);
   const { words, afterDashes: behind, ...flags } = readOptions(args, { options: FLAGS, fail });
   return { ...flags, words: [...words, ...behind], afterDashes: [] };
@@ -174,7 +172,7 @@ function assertAgreement(flags: ParsedOptions): void {
     );
   if (flags.has("--no-session") && other !== undefined)
     throw invalidArgument(
-      `--no-session keeps nothing and ${other} goes on with what was kept. Leave one out.`,
+      `--no-session stores nothing and ${other} continues a stored session. Leave one out.`,
     );
   if (flags.has("--fork-session") && from.length === 0)
     throw invalidArgument("--fork-session copies a session: say which, with --continue or --resume ID.");

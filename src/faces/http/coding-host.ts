@@ -176,7 +176,7 @@ export class CodingHost implements SessionHost {
     const file = this.stored.file(sessionId);
     const served = this.live(sessionId) ?? (file && (await this.reopen(file)));
     if (served?.answer(id, answer) !== true)
-      throw conflict("The question was answered, or nobody waits any more.", [], "answered");
+      throw conflict("The question was answered or withdrawn.", [], "answered");
   }
 
   facts(): AsyncIterable<SessionFacts> {

@@ -380,7 +380,7 @@ async function writeInEditor(text: string, environment: Environment): Promise<st
       child.once("error", reject);
       child.once("close", resolve);
     });
-    if (code !== 0) throw invalidArgument(`${command} ended with ${String(code)}; the text stays as it was.`);
+    if (code !== 0) throw invalidArgument(`${command} ended with ${String(code)}; the text is unchanged.`);
     return readFileSync(path, "utf8").replace(/\n$/, "");
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -147,7 +147,9 @@ export function previewCompaction(
 export async function undoNewestCompaction(recorder: Recorder): Promise<void> {
   const target = recorder.state.undoableCompaction;
   if (target === undefined) {
-    throw invalidArgument("There is no compaction to take back: only the newest one can be, and only once.");
+    throw invalidArgument(
+      "There is no compaction to undo: only the newest one can be undone, and only once.",
+    );
   }
   await record(recorder, { type: "compaction_undone", target });
 }

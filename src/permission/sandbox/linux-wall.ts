@@ -325,7 +325,7 @@ function mountProblem(
     const found = mountAt(target, inside);
     return found?.target !== target || found.isWritable !== (kind !== "ro-bind");
   });
-  return missing && `${missing.target} is not as it was asked for`;
+  return missing && `${missing.target} is not as requested`;
 }
 
 /** The mount that a path leads to. Of several at one path, the last covers the others. */

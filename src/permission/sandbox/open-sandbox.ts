@@ -44,7 +44,7 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
     const limits = sandboxLimits(options);
     const unfit = workspaceProblem(limits);
     if (unfit !== undefined)
-      return { problem: unavailableText(unfit, "start in a folder of its own below the home folder") };
+      return { problem: unavailableText(unfit, "start in a subfolder of the home folder") };
     const names = PROGRAMS[process.platform];
     if (names === undefined)
       return { problem: unavailableText(`there is none for ${process.platform}`, "on Windows use WSL 2") };
@@ -144,7 +144,7 @@ const CAUSES: readonly (readonly [says: RegExp, why: string, todo: string, when?
   [
     /RTM_NEWADDR/,
     "this kernel makes no network namespaces",
-    "run it in a container of its own and choose --yolo there",
+    "run it in its own container and choose --yolo there",
   ],
   [
     /No permissions to create new namespace|Creating new namespace failed: Operation not permitted/,

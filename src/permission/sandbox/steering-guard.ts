@@ -375,7 +375,7 @@ function restore(path: string, before: SteeringState | undefined, backups: strin
     (kind === "link" && inFolderOf(path, (place) => fs.symlinkSync(text, place))) ||
     (kind === "file" && inFolderOf(path, (place) => fs.writeFileSync(place, text, { flag: "wx" })));
   if (!isMoved && !isWritten) return undefined;
-  return `${path} is as it was before${isMoved ? `; what a command put there is kept as ${target}` : ""}`;
+  return `${path} is as it was before${isMoved ? `; the command's version is kept as ${target}` : ""}`;
 }
 
 /** A running command could put a link in place of the folder. False if it is gone. */

@@ -59,7 +59,7 @@ function instructions(tools: readonly ToolSpec[]): string {
       `- ${name}: ${description}\n  Action Input is JSON of this schema: ${JSON.stringify(parameters)}`,
   );
   return [
-    "You have tools. To use one, write exactly this and nothing behind it:",
+    "You have tools. To use one, write exactly this and nothing after it:",
     "Thought: why you need the tool\nAction: the name of the tool\nAction Input: its arguments as one JSON object",
     "The result comes in the next message and begins with Observation. Never write an observation yourself. Use one tool at a time. When you know enough, answer without Action.",
     `The tools:\n${listed.join("\n")}`,

@@ -282,7 +282,7 @@ test("a session of Codex: calls as items, usage behind the answer, a turn that w
     leftOut: {
       "instructions of the program": 1,
       "context of the program": 1,
-      "turns that were taken back": 1,
+      "turns that were undone": 1,
     },
   });
   expect(readSession(report.path).entries.find((entry) => entry.type === "assistant_message")).toMatchObject({

@@ -77,7 +77,7 @@ export async function importSession(
   const before = options.again === false ? previousImport(store, session, options.cwd) : undefined;
   if (before !== undefined)
     throw invalidArgument(
-      `${file} was imported already, as the session ${before}. Go on with it with --resume ${before}, or import it once more with --again.`,
+      `${file} was imported already, as the session ${before}. Resume it with --resume ${before}, or import it again with --again.`,
     );
   const sessionId = options.sessionId ?? newUuid();
   const { entries, repairs } = foreignEntries(session, sessionId, options.costOf);
@@ -119,7 +119,7 @@ function previousImport(store: SessionStore, session: ForeignSession, cwd: strin
 export function parseForeign(file: string, records: readonly ForeignRecord[]): ForeignSession {
   if (records.some(({ fields }) => fields["v"] === 1 && typeof fields["sum"] === "string"))
     throw invalidArgument(
-      `${file} is a session of nano-agent already. Go on with it with --resume, or put it beside the others.`,
+      `${file} is a session of nano-agent already. Resume it with --resume, or move it to the others.`,
     );
   const program = foreignProgram(records);
   if (program === undefined)

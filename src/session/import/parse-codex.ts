@@ -111,7 +111,7 @@ class CodexReader {
     for (let left = turns; left > 0; left--) {
       const at = this.#items.findLastIndex((item) => item.type === "user" && item.isInput);
       if (at === -1) return;
-      this.#leftOut.add("turns that were taken back");
+      this.#leftOut.add("turns that were undone");
       this.#items.length = at;
     }
   }

@@ -117,7 +117,7 @@ test("the index is the user's alone; a damaged one is set aside, named and made 
   expect([by, sessions.length]).toEqual(["index", 1]);
   expect(notices).toEqual([
     expect.stringMatching(
-      /^the search index was damaged and is made anew; the old one is .*search\.sqlite\.damaged-\d+$/,
+      /^the search index was damaged and is rebuilt; the old one is .*search\.sqlite\.damaged-\d+$/,
     ),
   ]);
   expect(readdirSync(root).filter((name) => name.includes("damaged"))).toHaveLength(1);

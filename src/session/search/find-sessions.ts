@@ -110,7 +110,7 @@ async function withIndex<T>(
     } catch (error) {
       if (attempt === 1 && isDamagedDatabase(error)) {
         notices.push(
-          `the search index was damaged and is made anew; the old one is ${moveIndexAway(path, Date.now())}`,
+          `the search index was damaged and is rebuilt; the old one is ${moveIndexAway(path, Date.now())}`,
         );
         continue;
       }

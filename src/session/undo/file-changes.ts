@@ -165,7 +165,7 @@ class ChangeWriter {
       // Already removed if a folder or something else needed the space.
       if (!isRemoval({ path, before, after })) this.#assertAsPlanned(path);
       else if (lstatSync(folder.entry(name), { throwIfNoEntry: false }) !== undefined)
-        throw new Error("something took its place meanwhile");
+        throw new Error("something took its place in the meantime");
       const draft = folder.entry(draftName());
       try {
         this.#write(draft, after);

@@ -300,7 +300,7 @@ function rollbackNote(direction: "undo" | "redo", changes: readonly FileChange[]
     direction === "undo"
       ? "[The user took back changes to files with undo. On disk now:"
       : "[The user brought changes to files back with redo. On disk now:";
-  return `${what}\n${lines.join("\n")}\nRead a file again before you change it, and do not repeat what was taken back unless you are asked to.]`;
+  return `${what}\n${lines.join("\n")}\nRead a file again before you change it, and do not repeat what was undone unless you are asked to.]`;
 }
 
 export function describeChange({ path, before, after }: FileChange): string {

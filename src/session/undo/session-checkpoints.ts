@@ -225,7 +225,7 @@ export class SessionCheckpoints implements Checkpointer {
     ].join(" and ");
     const seconds = this.#limits.maxWaitMs / 1_000;
     this.#noticeOnce(
-      `undo: reading ${root} for the first time takes longer than ${seconds} s. Until ${places} are read, beside the next commands, what commands change there is not kept.`,
+      `undo: reading ${root} for the first time takes longer than ${seconds} s. Until ${places} are read, in parallel with the next commands, changes made by commands there cannot be undone.`,
       `unread ${root}`,
     );
   }

@@ -42,8 +42,8 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["ENAMETOOLONG", "the name is too long; choose a shorter one"],
   ["ENOTDIR", "a part of the path is a file, not a folder"],
   ["EISDIR", "it is a folder, not a file"],
-  ["ELOOP", "its links lead in a circle, or it became a link meanwhile"],
-  ["ENXIO", "it is a socket or a device that nobody serves"],
+  ["ELOOP", "its links form a loop, or it became a link in the meantime"],
+  ["ENXIO", "it is a socket or a device without a server"],
   ["EAGAIN", "reading it would wait for someone else"],
   ["EBUSY", "it is in use"],
   ["ETXTBSY", "it is a program that is running"],
@@ -56,7 +56,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 export function redactedInputProblem(what: string, text: string): string | undefined {
   const mark = findRedactionMarker(text);
   if (mark === undefined) return undefined;
-  return `${what} contains ${mark}, which stands for a secret that was not shown; nothing was changed. Leave that part of the text alone (an edit of the lines around it works), or refer to the variable or file that holds the secret.`;
+  return `${what} contains ${mark}, which replaces a secret that was not shown; nothing was changed. Leave that part of the text alone (an edit of the lines around it works), or refer to the variable or file that holds the secret.`;
 }
 
 /** The names nearest to the first missing part of a path, as a hint; empty if none is similar. */

@@ -73,8 +73,7 @@ export function openRegularFile(path: string, givenPath: string): OpenFile {
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
   try {
     assertRegularFile(fstatSync(fd), givenPath);
-    if (!isOpenAt(fd, path))
-      throw new FileRefusal(`${givenPath}: a link took its place meanwhile. Try again.`);
+    if (!isOpenAt(fd, path)) throw new FileRefusal(`${givenPath}: a link has taken its place. Try again.`);
     return new OpenFile(fd);
   } catch (error) {
     closeSync(fd);
@@ -162,5 +161,5 @@ function openAt(path: string, canonical: string, givenPath: string): number {
   const descriptor = openSync(path, process.platform === "linux" ? flags | O_PATH : flags);
   if (isOpenAt(descriptor, canonical)) return descriptor;
   closeSync(descriptor);
-  throw new FileRefusal(`${givenPath}: a link took the place of one of its folders meanwhile. Try again.`);
+  throw new FileRefusal(`${givenPath}: a link has taken the place of one of its folders. Try again.`);
 }

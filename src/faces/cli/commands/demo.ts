@@ -201,7 +201,7 @@ class DemoRun {
   #printTestResult(isPassed: boolean, output: string, touchedTests: readonly string[]): void {
     const { bold, green, red } = this.#style;
     const lines = output.trimEnd().split("\n").slice(-MAX_LINES).map(terminalText);
-    this.#write("", bold("The tests, run once more by the demo itself (node --test)"), ...lines);
+    this.#write("", bold("The tests, run again by the demo itself (node --test)"), ...lines);
     this.#write(isPassed ? green("The tests pass.") : red("The tests do not pass."));
     if (touchedTests.length > 0)
       this.#write(red(`${touchedTests.join(", ")} was changed, so these results prove nothing.`));

@@ -303,7 +303,7 @@ async function loadWorkerConfig(file: string, cwd: string): Promise<FleetOptions
     );
   if (databaseUrl === undefined && dataDir === undefined)
     throw invalidConfig(
-      `${file} names no database: without databaseUrl (or dataDir) runs are in the memory of this process, and nobody can start one.`,
+      `${file} names no database: without databaseUrl (or dataDir) runs are in the memory of this process, so no other process can start one.`,
     );
   if (concurrency === 0)
     throw invalidConfig(

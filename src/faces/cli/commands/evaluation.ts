@@ -332,7 +332,7 @@ class EvaluationReporter {
     const refused = records.reduce((sum, record) => sum + record.refused, 0);
     if (refused > 0)
       this.say(
-        `${pluralize(refused, "tool call")} refused, by a rule or because nobody could be asked. Allow what the tasks need, with --permission-mode acceptEdits, --allowed-tools or --yolo, and another -o.`,
+        `${pluralize(refused, "tool call")} refused, by a rule or because there was no one to ask. Allow what the tasks need, with --permission-mode acceptEdits, --allowed-tools or --yolo, and another -o.`,
       );
     this.say(
       `${this.#hasPage ? `Page: ${page}. ` : ""}What happened in a run: XDG_STATE_HOME=${quoteShellArgument(path)} nano-agent sessions show ID (or serve --read-only).`,

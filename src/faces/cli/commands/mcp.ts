@@ -297,7 +297,7 @@ const ANY_VARIABLE: ProxyHandler<{ readonly [name: string]: string }> = {
 function commandServer({ afterDashes: behind, has, list }: CommandCall): object {
   const [command, ...args] = behind;
   if (command === undefined)
-    throw invalidArgument("mcp add needs a URL, or behind -- a command: nano-agent mcp add NAME -- COMMAND…");
+    throw invalidArgument("mcp add needs a URL, or a command after --: nano-agent mcp add NAME -- COMMAND…");
   for (const option of ["--header", "--transport"] as const)
     if (has(option)) throw invalidArgument(`${option} is for a server at a URL. Leave it out.`);
   const env = parsePairs(list("--env"), { option: "--env", sign: "=" });

@@ -120,7 +120,7 @@ function tokenOf(
     file === undefined ? call.text("--token") : readTextFile(file, { what: "--token-file", cwd }).trim();
   if (token === undefined && !isLocal)
     throw invalidArgument(
-      `--host ${host} lets other machines ask: whoever has the token can run commands as you. Give one of at least ${MIN_TOKEN} characters: openssl rand -hex 24 > token, then --token-file token.`,
+      `--host ${host} lets other machines connect: anyone with the token can run commands as you. Give one of at least ${MIN_TOKEN} characters: openssl rand -hex 24 > token, then --token-file token.`,
     );
   if (token !== undefined && !/^[\x21-\x7e]{20,}$/.test(token))
     throw invalidArgument(

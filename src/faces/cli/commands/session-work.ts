@@ -121,7 +121,7 @@ async function undo(call: SessionCall, session: SessionFile): Promise<number> {
     return writeResult(
       call,
       { session_id: sessionId, messages },
-      `${sessionId}: the newest compaction is taken back; ${left}.\n`,
+      `${sessionId}: the newest compaction is undone; ${left}.\n`,
     );
   } finally {
     await journal.close();
@@ -227,7 +227,7 @@ function importText(report: ImportReport): string {
     lines.push(`  ${pluralize(stray, "result")} had no call and ${stray === 1 ? "was" : "were"} dropped`);
   if (renamed > 0)
     lines.push(`  ${pluralize(renamed, "call")} got an id of ${renamed === 1 ? "its" : "their"} own`);
-  lines.push(`  go on with nano-agent -p -r ${sessionId} "…"`);
+  lines.push(`  continue with nano-agent -p -r ${sessionId} "…"`);
   return lines.map((line) => `${line.startsWith("  ") ? "  " : ""}${terminalLine(line, 400)}\n`).join("");
 }
 

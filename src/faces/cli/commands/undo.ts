@@ -83,7 +83,7 @@ function parseTurn(word: string): TurnPlace {
   const [, run, turn] = /^([1-9]\d{0,8})(?:\.([1-9]\d{0,8}))?$/.exec(word) ?? [];
   if (run === undefined)
     throw invalidArgument(
-      `${JSON.stringify(word)} is not a turn. Write a number such as 2, or 2.3; see nano-agent undo --list. Paths stand behind --.`,
+      `${JSON.stringify(word)} is not a turn. Write a number such as 2, or 2.3; see nano-agent undo --list. Write paths after --.`,
     );
   return { run: Number(run), turn: turn === undefined ? 0 : Number(turn) };
 }

@@ -32,8 +32,12 @@ const COMMANDS: { readonly [name: string]: OwnCommand } = {
   compact: { note: "make room in the conversation", needsIdle: true, run: compact },
   context: { note: "what fills the context window", run: showContext },
   cost: { note: "tokens and money so far", run: showCost },
-  resume: { note: "go on with another session", run: (control) => openSessions(control) },
-  fork: { note: "go on in a copy; this conversation stays as it is in /resume", needsIdle: true, run: fork },
+  resume: { note: "resume another session", run: (control) => openSessions(control) },
+  fork: {
+    note: "continue in a copy; this conversation stays unchanged in /resume",
+    needsIdle: true,
+    run: fork,
+  },
   rewind: {
     note: "go back to before an earlier message",
     needsIdle: true,

@@ -250,7 +250,7 @@ export class ValuePanel extends QuestionPanel {
     const { field, at } = this.#form;
     const leaves = this.question.reason === "" ? "esc no answer" : "esc refuses";
     if (field === undefined || !isOffering(field))
-      return ["enter goes on", ...(at === 0 ? [] : ["up goes back"]), leaves];
+      return ["enter continues", ...(at === 0 ? [] : ["up goes back"]), leaves];
     if (this.#editor !== undefined) return ["enter sends it", "esc back"];
     const back = at === 0 ? [] : ["left goes back"];
     const choose = field.kind === "several" ? ["space marks", "enter sends"] : ["\u2191\u2193 enter choose"];

@@ -272,7 +272,7 @@ export function resumeHintLines(
   if (session === undefined || !session.view.items.some(({ type }) => type === "user")) return [];
   const waiting = session.view.queue.flatMap(({ text }) => textLines(text));
   const unsent = waiting.flatMap((text) => wrapLine([span(`  ${text}`)], { width }));
-  const title = isStored ? "Still queued when you go on:" : "Was not sent, and is not kept:";
+  const title = isStored ? "Still queued when you resume:" : "Not sent and not saved:";
   const head = unsent.length === 0 ? [] : [[], line(title, { role: "warning" }), ...unsent];
-  return goOn === undefined ? head : [...head, [], line(`To go on: nano-agent ${goOn}`, { role: "muted" })];
+  return goOn === undefined ? head : [...head, [], line(`To resume: nano-agent ${goOn}`, { role: "muted" })];
 }
