@@ -125,9 +125,7 @@ test("however little time there is to read, undo gives back what it does not nam
       for (const turns of all) await room.run(turns);
       const report = await room.undo({ to: { run: 1, turn: 0 }, force: true });
       const after = room.tree();
-      expect(report.failed.filter(({ isRemainingFolder: isKeptFolder }) => isKeptFolder !== true)).toEqual(
-        [],
-      );
+      expect(report.failed.filter(({ isKeptFolder }) => isKeptFolder !== true)).toEqual([]);
       const named = [...report.left, ...report.omitted].map(({ path }) => path);
       const isNamed = (path: string): boolean =>
         named.some((each) => each === "" || path === each || isBelow(path, each) || isBelow(each, path));

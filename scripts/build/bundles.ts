@@ -153,6 +153,7 @@ const BUNDLED_PACKAGES: ReadonlySet<string> = new Set([
   "jose",
   "parse5",
   "pkce-challenge",
+  "tokenx",
   "yaml",
   "zod",
 ]);

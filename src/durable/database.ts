@@ -53,7 +53,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 async function openServer(
-  { connections, timeoutMs: silenceMs = STATEMENT_TIMEOUT_MS, onWarning }: DatabaseOptions,
+  { connections, timeoutMs = STATEMENT_TIMEOUT_MS, onWarning }: DatabaseOptions,
   databaseUrl: string,
 ): Promise<Database> {
   const [{ default: pg }, { PgBoss: Queue }] = await loadPackages("pg pg-boss", () =>
@@ -64,7 +64,7 @@ async function openServer(
     connectionString: databaseUrl,
     max: connections,
     connectionTimeoutMillis: 10_000,
-    query_timeout: silenceMs,
+    query_timeout: timeoutMs,
     application_name: "nano-agent",
     keepAlive: true,
   });
@@ -72,7 +72,7 @@ async function openServer(
   pool.on("error", (error) => onWarning(`A connection to the database broke: ${errorMessage(error)}`));
   const sql = sqlOf((text, values) => pool.query(text, values));
   // The server ends idle transactions too: their locks would block the run for everyone.
-  const begin = `begin; set local idle_in_transaction_session_timeout = ${silenceMs}`;
+  const begin = `begin; set local idle_in_transaction_session_timeout = ${timeoutMs}`;
   const clients = new WeakMap<Sql, PoolClient>();
   return {
     ...sql,

@@ -73,8 +73,8 @@ export async function readSuites(paths: readonly string[], filter: TaskFilter): 
   const folders = [...new Set(suites.flatMap(taskFolders))];
   const read = await Promise.all(folders.map(readTask));
   assertUnique(read);
-  const faults = read.filter((each): each is InvalidTask => "faults" in each);
-  const tasks = read.filter((each): each is Task => !("faults" in each));
+  const faults = read.filter((each): each is InvalidTask => "problems" in each);
+  const tasks = read.filter((each): each is Task => !("problems" in each));
   const matches = taskFilter(filter, tasks, faults);
   return {
     suites,

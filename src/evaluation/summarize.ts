@@ -280,11 +280,11 @@ const Z = 1.959963984540054;
 /** Wilson's interval (1927) around a share of `count` independent observations; `count` above 0. */
 export function wilsonInterval(share: number, count: number): ShareEstimate {
   const spread = Z ** 2 / count;
-  const medianOf = (share + spread / 2) / (1 + spread);
+  const center = (share + spread / 2) / (1 + spread);
   const half = (Z / (1 + spread)) * Math.sqrt((share * (1 - share)) / count + spread / (4 * count));
   // At either end the bound is exact, despite rounding.
-  const low = share === 0 ? 0 : Math.max(0, medianOf - half);
-  return { share, low, high: share === 1 ? 1 : Math.min(1, medianOf + half) };
+  const low = share === 0 ? 0 : Math.max(0, center - half);
+  return { share, low, high: share === 1 ? 1 : Math.min(1, center + half) };
 }
 
 /**

@@ -33,7 +33,7 @@ interface GivenLimits {
   readonly check?: string;
 }
 
-const COUNT = { type: "integer", minimum: 1 } as const;
+const COUNT = { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
 /** Refuses unknown names: a misspelled limit would silently not apply. */
 const FRONT_MATTER = objectSchema({
   title: {},
@@ -56,24 +56,23 @@ const DEFAULT_CHECK_MS = 60_000;
 
 export async function readTask(folder: string): Promise<Task | InvalidTask> {
   const name = basename(folder);
-  const faults: string[] = [];
-  const head = await readHead(folder, faults);
+  const problems: string[] = [];
+  const head = await readHead(folder, problems);
   const programs = { check: programProblem(folder, "check"), setup: programProblem(folder, "setup") };
   if (programs.check === undefined)
-    faults.push(
+    problems.push(
       `has no check: add a program ${join(folder, "check")} that exits with 0 when the task is solved`,
     );
-  else if (programs.check !== "") faults.push(programs.check);
-  if (programs.setup !== undefined && programs.setup !== "") faults.push(programs.setup);
+  else if (programs.check !== "") problems.push(programs.check);
+  if (programs.setup !== undefined && programs.setup !== "") problems.push(programs.setup);
   const has = {
-    files: hasFolder(folder, "files", faults),
+    files: hasFolder(folder, "files", problems),
     setup: programs.setup === "",
-    reference: hasFolder(folder, "reference", faults),
+    reference: hasFolder(folder, "reference", problems),
   };
-  const hash = hashOf(folder, faults);
-  const referenceAnswer = readAnswer(folder, faults);
-  if (head === undefined || hash === undefined || faults.length > 0)
-    return { name, folder, problems: faults };
+  const hash = hashOf(folder, problems);
+  const referenceAnswer = readAnswer(folder, problems);
+  if (head === undefined || hash === undefined || problems.length > 0) return { name, folder, problems };
   return { name, folder, has, ...head, hash, referenceAnswer };
 }
 

@@ -64,10 +64,10 @@ export class LongTermPlugin implements RunPlugin {
 
   async #recordDialogue(run: Run, { stopReason, text }: RunResult): Promise<void> {
     if (this.#mode === "agent" || !hasAnswer(stopReason) || run.signal.aborted) return;
-    const { questions: asked } = run.state.progress;
-    if (asked.length === 0 || text.trim() === "") return;
+    const { questions } = run.state.progress;
+    if (questions.length === 0 || text.trim() === "") return;
     const dialogue: readonly Message[] = [
-      ...asked.map((each) => userMessage(each)),
+      ...questions.map((each) => userMessage(each)),
       { role: "assistant", content: [{ type: "text", text }] },
     ];
     const { sessionId } = run.journal;

@@ -262,8 +262,8 @@ function salvage(bytes: Uint8Array, version: unknown, sumOf: Checksum): DecodedL
 
 /** Quotes in a string are escaped, so JSON never contains `"}{"`: it is the seam of two merged records. */
 function newerVersionIn(text: string): number | undefined {
-  for (const [, toHex] of text.matchAll(/"\}\{"v":(\d{1,9})[,}]/g))
-    if (Number(toHex) > RECORD_VERSION) return Number(toHex);
+  for (const [, version] of text.matchAll(/"\}\{"v":(\d{1,9})[,}]/g))
+    if (Number(version) > RECORD_VERSION) return Number(version);
   return undefined;
 }
 

@@ -9,7 +9,7 @@ test("a row of /proc is read whatever the program's name", () => {
     group: 13,
     session: 14,
     startTime: "987654",
-    isAlive: true,
+    state: "running",
   });
 });
 
@@ -17,14 +17,14 @@ test("a row that was cut short is none", () => {
   expect([parseStat(1, ""), parseStat(1, "1 (a) S 2 3")]).toEqual([undefined, undefined]);
 });
 
-test("a zombie and a process that is exiting are not alive", () => {
+test("a zombie has ended, a process that frees its memory is exiting", () => {
   const rest = "12 13 14 0 -1 FLAGS 1 2 3 4 5 6 7 8 20 0 1 0 987654";
-  const isAlive = (state: string, flags: number) =>
-    parseStat(1, `1 (a) ${state} ${rest.replace("FLAGS", String(flags))}`)?.isAlive;
-  expect([isAlive("R", 0), isAlive("R", 4), isAlive("Z", 0), isAlive("X", 0)]).toEqual([
-    true,
-    false,
-    false,
-    false,
+  const stateOf = (state: string, flags: number) =>
+    parseStat(1, `1 (a) ${state} ${rest.replace("FLAGS", String(flags))}`)?.state;
+  expect([stateOf("R", 0), stateOf("R", 4), stateOf("Z", 0), stateOf("X", 0)]).toEqual([
+    "running",
+    "exiting",
+    "ended",
+    "ended",
   ]);
 });

@@ -24,7 +24,9 @@ export function processState(identity: ProcessIdentity): "running" | "ended" | "
   if (identity.boot !== bootId()) return "ended";
   if (!isPidInUse(identity.pid)) return "ended";
   const row = readProcessRow(identity.pid);
-  if (row !== undefined) return row.startTime === identity.start && row.isAlive ? "running" : "ended";
+  // What dies with an exiting process may still run, so only its end counts.
+  const hasEnded = row !== undefined && (row.startTime !== identity.start || row.state === "ended");
+  if (row !== undefined) return hasEnded ? "ended" : "running";
   if (process.platform === "linux") return isPidInUse(identity.pid) ? "running" : "ended";
   return isStartedAt(identity) ? "running" : "ended";
 }
@@ -60,8 +62,8 @@ export interface ProcessRow {
   readonly session: number;
   /** In the system's own form. Together with `pid` it identifies a process for good. */
   readonly startTime: string;
-  /** False for one that is exiting, or has ended and only waits for its parent. */
-  readonly isAlive: boolean;
+  /** `exiting`: it has freed its memory and is about to end · `ended`: it only waits for its parent. */
+  readonly state: "running" | "exiting" | "ended";
 }
 
 /** Linux only. `undefined` for a process that is gone. */
@@ -70,18 +72,18 @@ export function readProcessRow(pid: number): ProcessRow | undefined {
   return stat === undefined ? undefined : parseStat(pid, stat);
 }
 
-/** A kernel flag (include/linux/sched.h): the process is ending. */
+/** A kernel flag (include/linux/sched.h): the process is exiting. */
 const PF_EXITING = 0x4;
 
 /** Parses a row of `/proc/<pid>/stat` (proc_pid_stat(5)); the name may contain blanks and brackets. */
 export function parseStat(pid: number, stat: string): ProcessRow | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const [state, ppid, group, session] = fields;
+  const [code, ppid, group, session] = fields;
   const startTime = fields[19];
-  if (state === undefined || startTime === undefined) return undefined;
-  // An exiting process has freed its memory and is about to become a zombie.
-  const isAlive = !/^[ZXx]/.test(state) && (Number(fields[6]) & PF_EXITING) === 0;
-  return { pid, ppid: Number(ppid), group: Number(group), session: Number(session), startTime, isAlive };
+  if (code === undefined || startTime === undefined) return undefined;
+  const isExiting = (Number(fields[6]) & PF_EXITING) !== 0;
+  const state = /^[ZXx]/.test(code) ? "ended" : isExiting ? "exiting" : "running";
+  return { pid, ppid: Number(ppid), group: Number(group), session: Number(session), startTime, state };
 }
 
 function readIfExists(path: string): string | undefined {

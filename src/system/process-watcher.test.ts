@@ -11,11 +11,11 @@ import { withCallMarker } from "./process-watcher.ts";
  */
 const prelude = (mark: string): string => `
 import { spawn } from "node:child_process";
-import { createProcessWatcher, markedEnvironment } from ${JSON.stringify(import.meta.resolve("./process-watcher.ts"))};
+import { createProcessWatcher, withCallMarker } from ${JSON.stringify(import.meta.resolve("./process-watcher.ts"))};
 const watcher = createProcessWatcher();
 const mark = "${mark}";
 const run = (command) => {
-  const env = markedEnvironment({ PATH: process.env.PATH }, "${mark}.1.");
+  const env = withCallMarker({ PATH: process.env.PATH }, "${mark}.1.");
   return spawn("/bin/sh", ["-c", command], { detached: true, stdio: ["ignore", "inherit", "ignore"], env }).pid;
 };
 const say = (...pids) => pids.forEach((pid) => console.log(pid));

@@ -31,7 +31,7 @@ function reader(counts: Map<string, number>): Tool {
 
 /** Four pages; after the third the conversation is near the end of the window. */
 const STEPS: readonly ScriptStep[] = [
-  [calls("read", { path: "1" }), finishes("tool_use", { inputTokens: 100, outputTokens: 10 })],
+  [calls("read", { path: "1" }), finishes("tool_use", { inputTokens: 300, outputTokens: 10 })],
   [calls("read", { path: "2" }), finishes("tool_use", { inputTokens: 1_500, outputTokens: 10 })],
   [calls("read", { path: "3" }), finishes("tool_use", { inputTokens: 3_800, outputTokens: 10 })],
   says(SUMMARY),

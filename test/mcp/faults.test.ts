@@ -75,8 +75,8 @@ test.each(TRANSPORTS.flatMap((transport) => STARTS.map((fault) => ({ transport, 
     const isSilent = fault === "hangs" || (fault === "floods" && transport === "http");
     if (isSilent) await clock.advance(30_000);
     await server.waitUntilSettled();
-    const { lifecycle: life } = server;
-    expect([lives, "reason" in life ? life.reason : ""]).toEqual([
+    const { lifecycle } = server;
+    expect([lives, "reason" in lifecycle ? lifecycle.reason : ""]).toEqual([
       ["starting", "waiting"],
       expect.stringMatching(START_ENDS[fault][transport]),
     ]);

@@ -3,8 +3,8 @@ import type { ModelRequest } from "../../src/core/model/model.ts";
 import { ContextMeter } from "../../src/memory/context/context-meter.ts";
 
 /** What a provider would report of a request: its size as it is estimated. */
-export function countedUsage(request: ModelRequest): Usage {
-  const { tokens } = new ContextMeter().measure({
+export async function countedUsage(request: ModelRequest): Promise<Usage> {
+  const { tokens } = await new ContextMeter().measure({
     conversation: {},
     messages: request.messages,
     revision: 0,

@@ -38,7 +38,7 @@ function readingModel(
   return new ScriptedModel(
     async (request) => {
       if (asksForSummary(request)) return summary;
-      const usage = countedUsage(request);
+      const usage = await countedUsage(request);
       left -= 1;
       if (left < 0) return [says("end"), finishes("stop", usage)];
       return [calls("read", { path: `p${left}.md` }), finishes("tool_use", usage)];

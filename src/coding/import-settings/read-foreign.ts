@@ -69,7 +69,7 @@ function readClaude(place: ForeignSource, plan: PlanBuilder): void {
   file.skipOthers(settings, reasons, ["permissions", "hooks", "disableAllHooks", "model"]);
   const main = new ForeignFile(join(place.home, ".claude.json"), plan);
   const { mcpServers, projects } = main.json() ?? {};
-  main.addServers(mcpServers);
+  main.addServers(mcpServers, undefined, ["timeout"]);
   for (const [path, project] of recordsIn(projects))
     for (const [name] of recordsIn(project["mcpServers"]))
       main.skip(`MCP server ${name} of ${path}`, "add it in that folder with nano-agent mcp add --project");
@@ -404,23 +404,31 @@ class ForeignFile {
     for (const problem of problems) this.skip("hooks", problem.replace(/^hooks: /, ""));
   }
 
-  /** Adds the MCP servers that are usable and not switched off; tools switched off there are denied here. */
-  addServers(servers: unknown, isOff: (name: string) => boolean = () => false): void {
+  /**
+   * Adds the MCP servers that are usable and not switched off; tools switched off there are denied here.
+   * `alike`: fields that mean the same here.
+   */
+  addServers(
+    servers: unknown,
+    isOff: (name: string) => boolean = () => false,
+    alike: readonly string[] = [],
+  ): void {
     for (const [name, server] of Object.entries(isRecord(servers) ? servers : {})) {
       const what = `MCP server ${name}`;
       if (!isRecord(server)) this.skip(what, "it is not an object");
       else if (server["enabled"] === false || server["disabled"] === true || isOff(name))
         this.skip(what, "it is switched off there");
-      else this.#addServer(name, server);
+      else this.#addServer(name, server, alike);
     }
   }
 
-  #addServer(name: string, server: Fields): void {
+  #addServer(name: string, server: Fields, alike: readonly string[]): void {
     const part = serverNameParts([name]).get(name) ?? name;
     const denied = stringsIn(server["disabled_tools"] ?? server["excludeTools"]);
     this.addRules([...mcpNames(part, denied).values()], "deny");
     this.skipSettings(server, { enabled_tools: TOOLS_HINT, includeTools: TOOLS_HINT });
-    const definition = omitUndefined(ownServer(server)) as { readonly [key: string]: Json };
+    const same = Object.fromEntries(alike.map((key) => [key, server[key]]));
+    const definition = omitUndefined({ ...ownServer(server), ...same }) as { readonly [key: string]: Json };
     // Variables may be set later or elsewhere, so only the form of the definition is checked.
     const parsed = parseServer(name, definition, { source: this.path, variables: {} });
     if (!parsed.ok && !/variable/.test(parsed.fault))
@@ -456,7 +464,8 @@ function ownServer(server: Fields): Fields {
   }
   const authorization = typeof token === "string" ? { Authorization: `Bearer \${${token}}` } : undefined;
   const all = authorization && { ...(isRecord(http_headers) ? http_headers : {}), ...authorization };
-  return { type: type === "sse" ? type : "http", url: httpUrl, headers: all ?? http_headers, oauth };
+  const login = isRecord(oauth) ? oauth : undefined;
+  return { type: type === "sse" ? type : "http", url: httpUrl, headers: all ?? http_headers, oauth: login };
 }
 
 const TOOL_EVENTS: ReadonlySet<HookEvent> = new Set(["PreToolUse", "PermissionRequest", "PostToolUse"]);

@@ -33,16 +33,16 @@ interface Definition {
 export async function findMcpServers(settings: Settings): Promise<FoundServers> {
   const { config, environment, mcp } = settings;
   const definitions = new Map<string, Definition>();
-  const faults: UnusableServer[] = [];
+  const problems: UnusableServer[] = [];
   if (mcp?.strict !== true) {
     for (const [name, definition] of configuredServers(settings)) definitions.set(name, definition);
-    addProject(settings, { definitions, faults });
+    addProject(settings, { definitions, faults: problems });
   }
   const { literal = [], configs = [] } = mcp ?? {};
   const seen = new Set<string>();
   for (const [at, text] of [...literal, ...configs].entries())
     for (const [name, definition] of await givenServers(text, settings.cwd)) {
-      if (seen.has(name)) faults.push({ name, source: definition.source, problem: NAMED_TWICE });
+      if (seen.has(name)) problems.push({ name, source: definition.source, problem: NAMED_TWICE });
       else definitions.set(name, { ...definition, isLiteral: at < literal.length });
       seen.add(name);
     }
@@ -53,9 +53,9 @@ export async function findMcpServers(settings: Settings): Promise<FoundServers> 
     const withheld = isOfProject === true ? keys : undefined;
     const parsed = parseServer(name, value, { source, variables, withheld });
     if (parsed.ok) servers.push(parsed.server);
-    else faults.push({ name, source, problem: parsed.fault });
+    else problems.push({ name, source, problem: parsed.fault });
   }
-  return { servers, problems: faults };
+  return { servers, problems };
 }
 
 function configuredServers({ config, paths }: Settings): readonly (readonly [string, Definition])[] {
@@ -68,8 +68,8 @@ function configuredServers({ config, paths }: Settings): readonly (readonly [str
 
 const NAMED_TWICE = "was given twice, and the first one is used: give one of them another name";
 
-export function unusableServerText({ name, source, problem: fault }: UnusableServer): string {
-  return `${source}: the MCP server ${name.trim() === "" ? JSON.stringify(name) : name} ${fault}`;
+export function unusableServerText({ name, source, problem }: UnusableServer): string {
+  return `${source}: the MCP server ${name.trim() === "" ? JSON.stringify(name) : name} ${problem}`;
 }
 
 function addProject(

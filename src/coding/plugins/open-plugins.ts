@@ -30,10 +30,10 @@ interface OpenPluginsOptions extends Pick<LoadExtensionsOptions, "adoptErrors" |
 /** Reads command files and loads extensions. Reports unusable ones. Never rejects. */
 export async function openPlugins(
   settings: Settings,
-  { taken, adoptErrors, stopSignal: until, onNotice }: OpenPluginsOptions,
+  { taken, adoptErrors, stopSignal, onNotice }: OpenPluginsOptions,
 ): Promise<Plugins> {
   const warn = warnAbout("extension", onNotice);
-  const extensions = await loadFoundExtensions(settings, { adoptErrors, stopSignal: until, onFailure: warn });
+  const extensions = await loadFoundExtensions(settings, { adoptErrors, stopSignal, onFailure: warn });
   const commands = await fileCommands(settings, warn);
   const reserved = ["task", "skill", "finish", ...MEMORY_TOOLS, ...EXTRA_TOOLS];
   const names = new Set([...taken.map(({ name }) => name), ...reserved]);

@@ -15,12 +15,12 @@ function notified(matcher?: string) {
     onFailure: () => undefined,
     ...(matcher === undefined ? {} : { matcher }),
   } as const;
-  const facts = () => ({ session_id: "s", transcript_path: "", cwd: "/", permission_mode: "default" });
+  const commonInput = () => ({ session_id: "s", transcript_path: "", cwd: "/", permission_mode: "default" });
   const hooks = new EventHooks({
     commands: [],
     handlers: [handler],
     surroundings: () => ({ cwd: "/", env: {} }),
-    commonInput: facts,
+    commonInput,
   });
   const session = new SessionHooks({ hooks, cwd: "/", mode: "default", onNotice: () => undefined, clock });
   return { session, clock, types: () => told.map((input) => input["notification_type"]) };

@@ -68,9 +68,9 @@ export async function openLiveTools(options: LiveToolsOptions): Promise<LiveTool
 }
 
 function liveTools(session: CodingSession, scratch: WorkspaceCopy, known: ReadonlySet<string>): LiveTools {
-  const kept = new Map<string, number>();
+  const skipped = new Map<string, number>();
   const skip = (reason: string): undefined => {
-    kept.set(reason, (kept.get(reason) ?? 0) + 1);
+    skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
   };
   let refusals: readonly string[] = [];
   session.onEvent((event) => {
@@ -102,7 +102,7 @@ function liveTools(session: CodingSession, scratch: WorkspaceCopy, known: Readon
     await session.close();
     scratch.remove();
   };
-  return { run, skipped: kept, dispose };
+  return { run, skipped, dispose };
 }
 
 const MAX_FILES = 100_000;

@@ -38,7 +38,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
  * command approves it: ask rules are skipped, deny rules hold.
  */
 export async function enforceUntil(first: RunResult, options: UntilOptions): Promise<UntilResult> {
-  const { command, maxRounds: most, deadline, agent, hasAnswered } = options;
+  const { command, maxRounds, deadline, agent, hasAnswered } = options;
   let result = first;
   for (let round = 1; hasAnswered(result); round++) {
     const remainingMs = deadline - performance.now();
@@ -49,9 +49,18 @@ export async function enforceUntil(first: RunResult, options: UntilOptions): Pro
     // The call was refused; the outcome lists refusals.
     if (call === undefined || call.status === "denied") return { result };
     const { ended, exitCode, output, ms, changes } = call;
-    const isOver = exitCode === 0 || couldNotRun(exitCode) || round > most;
+    const isOver = exitCode === 0 || couldNotRun(exitCode) || round > maxRounds;
     const told = isOver ? undefined : failureMessage(command, ended, output);
-    const note: UntilNote = { command, callId: call.callId, round, most, exitCode, ms, ended, changes };
+    const note: UntilNote = {
+      command,
+      callId: call.callId,
+      round,
+      most: maxRounds,
+      exitCode,
+      ms,
+      ended,
+      changes,
+    };
     const entry = await agent.note(UNTIL_NOTE, { ...note, ...(told !== undefined && { told }) });
     options.onEvent(entry);
     if (exitCode === 0) return { result };

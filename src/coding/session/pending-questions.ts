@@ -267,8 +267,8 @@ export class PendingQuestions implements ApprovalPrompt, ApprovedChanges {
     how: Pick<PreviewedCall, "known" | "place"> & { readonly signal?: AbortSignal } = {},
   ): Promise<ChangePreview | undefined> {
     const { settings, files } = this.#host;
-    const { previewChange: questionDiff } = await import("./change-preview.ts");
-    return questionDiff({ signal: new AbortController().signal, ...how, tool, input, settings, files });
+    const { previewChange } = await import("./change-preview.ts");
+    return previewChange({ signal: new AbortController().signal, ...how, tool, input, settings, files });
   }
 
   /** Asks for a value or a choice. `undefined`: declined, or no listener. */
@@ -428,13 +428,13 @@ export async function openQuestions(
   paths: UserPaths,
 ): Promise<readonly Question[]> {
   const settings = { cwd: header?.cwd ?? "", paths };
-  const { previewChange: questionDiff } = await import("./change-preview.ts");
+  const { previewChange } = await import("./change-preview.ts");
   const signal = new AbortController().signal;
   return Promise.all(
     openApprovals(entries).map(async (request) => {
       const { name: tool, input } = request;
       const isKnown = settings.cwd !== "";
-      const change = isKnown ? await questionDiff({ tool, input, settings, signal }) : undefined;
+      const change = isKnown ? await previewChange({ tool, input, settings, signal }) : undefined;
       return restoredQuestion(request, change, settings);
     }),
   );

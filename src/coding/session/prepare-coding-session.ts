@@ -140,11 +140,11 @@ async function openSession(
 const UNSAVED_RESUME =
   "A session that is not kept cannot resume one that is. Leave out keep: false or resume.";
 
-function reportFindings({ trust }: Settings, { saved: kept }: OpenSession, onNotice: OnNotice): void {
+function reportFindings({ trust }: Settings, { saved }: OpenSession, onNotice: OnNotice): void {
   const { folder, leftOut: items } = trust;
   if (items.length > 0) onNotice({ level: "warning", code: "untrusted", folder, items });
-  if (kept === undefined || !hasRepairs(kept.repairs)) return;
-  const { path, repairs } = kept;
+  if (saved === undefined || !hasRepairs(saved.repairs)) return;
+  const { path, repairs } = saved;
   onNotice({ level: "warning", code: "repaired", path, repairs });
 }
 

@@ -355,7 +355,11 @@ export class Runs {
     if ("refused" in prepared) return (facts) => refusedOutcome(prepared.refused, facts);
     if ("done" in prepared) return doneOutcome;
     const { agent } = this.#parts.current;
-    const { maxTurns, maxWallTime, untilMax: most = DEFAULT_ROUNDS } = this.#parts.settings.config.values;
+    const {
+      maxTurns,
+      maxWallTime,
+      untilMax: maxRounds = DEFAULT_ROUNDS,
+    } = this.#parts.settings.config.values;
     const { approvals: _approvals, ...resumeOptions } = options;
     const wallTimeMs =
       (maxWallTime === undefined ? undefined : parseDuration(maxWallTime)) ?? Number.POSITIVE_INFINITY;
@@ -381,11 +385,11 @@ export class Runs {
       resume,
     );
     if (until === undefined || !hasAnswered(first)) return (facts) => outcomeOf(first, facts);
-    const { enforceUntil: holdUntil } = await import("./enforce-until.ts");
+    const { enforceUntil } = await import("./enforce-until.ts");
     const { signal, onEvent } = options;
-    const { result, failure: wrong } = await holdUntil(first, {
+    const { result, failure } = await enforceUntil(first, {
       command: until,
-      maxRounds: most,
+      maxRounds,
       deadline,
       agent,
       signal,
@@ -397,7 +401,7 @@ export class Runs {
       },
     });
     return (facts) =>
-      wrong === undefined ? outcomeOf(result, facts) : untilFailedOutcome(result, wrong, facts);
+      failure === undefined ? outcomeOf(result, facts) : untilFailedOutcome(result, failure, facts);
   }
 
   async #applyStopHooks(

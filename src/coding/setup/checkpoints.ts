@@ -25,10 +25,10 @@ export function openCheckpoints(
   session: OpenSession,
   onNotice: (message: string) => void,
 ): Checkpoints | undefined {
-  const { saved: kept } = session;
-  if (settings.config.values.undo === false || kept === undefined) return undefined;
+  const { saved } = session;
+  if (settings.config.values.undo === false || saved === undefined) return undefined;
   let loading: Promise<SessionCheckpoints> | undefined;
-  let interrupted = kept.repairs.interrupted.find(({ outcome }) => outcome === "unknown");
+  let interrupted = saved.repairs.interrupted.find(({ outcome }) => outcome === "unknown");
   const load = async (): Promise<SessionCheckpoints> => {
     const { SessionCheckpoints: Loaded } = await import("../../session/undo/session-checkpoints.ts");
     const interruptedCall = interrupted;
@@ -37,8 +37,8 @@ export function openCheckpoints(
     return new Loaded({
       folder: checkpointsFolder(settings.paths),
       roots,
-      sessionId: kept.sessionId,
-      journalPath: kept.path,
+      sessionId: saved.sessionId,
+      journalPath: saved.path,
       limits: limitsIn(settings),
       interrupted: interruptedCall,
       onNotice,

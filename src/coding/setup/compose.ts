@@ -125,7 +125,7 @@ async function find(
   options: ComposeOptions,
   servers: FoundServers,
   confinement: Confinement,
-  until: AbortSignal,
+  stopSignal: AbortSignal,
 ) {
   const { settings: given, tools: added = [], ports, elicit, opened, onNotice, files: known } = options;
   const { shell, workspace, temporary, redact } = confinement;
@@ -140,7 +140,7 @@ async function find(
   const files = { files: ports?.files, known, workspace, guard, temporary };
   const builtin = createBuiltinTools({ settings: given, shell, ...files });
   const ownTools = [...builtin.tools, ...added];
-  const plugins = await openPlugins(given, { ...options, taken: ownTools, stopSignal: until });
+  const plugins = await openPlugins(given, { ...options, taken: ownTools, stopSignal });
   const { settings, handlers } = plugins;
   const config = settings.config.values;
   const hooks = await hooksOf({ settings, handlers, shell, opened, onNotice: warnAbout("hook", onNotice) });
@@ -263,8 +263,8 @@ async function open(
 }
 
 /** The servers whose definition cannot be used; `*` is a file without any. */
-function unusableServers({ problems: faults }: FoundServers): readonly McpServerView[] {
-  return faults.flatMap(({ name, problem: error }) =>
+function unusableServers({ problems }: FoundServers): readonly McpServerView[] {
+  return problems.flatMap(({ name, problem: error }) =>
     name === "*" ? [] : { name, status: "failed", error },
   );
 }

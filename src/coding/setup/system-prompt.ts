@@ -79,11 +79,11 @@ export function readInstructions(
 
 function instructionsIn(
   folder: string,
-  within: string | undefined,
+  boundary: string | undefined,
   onNotice: (message: string) => void,
 ): Instructions | undefined {
   for (const path of INSTRUCTION_FILES.map((name) => join(folder, name))) {
-    const file = readTextFile(path, { maxBytes: MAX_FILE_BYTES, boundary: within, truncates: true });
+    const file = readTextFile(path, { maxBytes: MAX_FILE_BYTES, boundary, truncates: true });
     if (file === undefined) continue;
     if ("fault" in file) {
       onNotice(`${path} is left out: it ${file.fault}.`);

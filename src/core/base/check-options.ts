@@ -46,11 +46,11 @@ export interface Problem {
 /** The first problem of a value. `name` is the value's name; `prefix` goes before the names of its fields. */
 export function findProblem(
   value: unknown,
-  { findIssue: find }: OptionSchema,
+  { findIssue }: OptionSchema,
   name: string,
   prefix = "",
 ): Problem | undefined {
-  const issue = find(value);
+  const issue = findIssue(value);
   if (issue === undefined) return undefined;
   const nameAt = (path: Problem["path"]): string => {
     const text = pathText(path);

@@ -1,8 +1,52 @@
 import type { ContentBlock, Message } from "../message/message.ts";
-import type { ModelRequest } from "./model.ts";
+import type { ModelRequest, ToolSpec } from "./model.ts";
+
+/** The text of a message or tool as the model sees it, in pieces, for token counts. */
+export interface PromptText {
+  readonly texts: readonly string[];
+  readonly images: number;
+  /** Parts that cost a few tokens each on top of their text. */
+  readonly parts: number;
+}
 
 /** Overhead of a message, a block or a tool, in tokens. */
-const PART_TOKENS = 4;
+export const PART_TOKENS = 4;
+
+export function promptText({ content }: Message): PromptText {
+  const texts: string[] = [];
+  let images = 0;
+  let parts = 1;
+  const add = (blocks: readonly ContentBlock[]): void => {
+    for (const block of blocks) {
+      parts += 1;
+      switch (block.type) {
+        case "text":
+          // An empty one stands for provider data, such as search results.
+          texts.push(block.text === "" ? (JSON.stringify(block.provider_data) ?? "") : block.text);
+          break;
+        case "thinking":
+          texts.push(block.thinking, block.signature ?? "", block.redacted ?? "");
+          break;
+        case "image":
+          images += 1;
+          break;
+        case "tool_use":
+          texts.push(block.name, block.invalid_input?.raw ?? JSON.stringify(block.input) ?? "");
+          break;
+        case "tool_result":
+          if (typeof block.content === "string") texts.push(block.content);
+          else add(block.content);
+          break;
+      }
+    }
+  };
+  add(content);
+  return { texts, images, parts };
+}
+
+export function toolPromptText({ name, description, parameters }: ToolSpec): PromptText {
+  return { texts: [name, description, JSON.stringify(parameters)], images: 0, parts: 1 };
+}
 
 /** Characters of ASCII text per token: four and more for words, two to three for digits, code and base64. */
 const ASCII_PER_TOKEN = 3;
@@ -51,67 +95,34 @@ export interface MeasuredContext {
 /** Estimates the input of requests, each message only once. */
 export class InputEstimates {
   readonly #known = new WeakMap<object, number>();
-  readonly #imageTokens: number;
-
-  constructor(imageTokens: number = IMAGE_TOKENS) {
-    this.#imageTokens = imageTokens;
-  }
 
   /** Estimated input tokens of a request, on the high side; what `measured` covers is taken from there. */
   ofRequest({ system, tools = [], messages }: ModelRequest, measured?: MeasuredContext): number {
     if (measured !== undefined && measured.messages <= messages.length)
       return measured.tokens + this.#ofMessages(messages.slice(measured.messages));
-    const specs = tools.reduce(
-      (sum, tool) =>
-        sum +
-        this.#cached(tool, () => estimateTexts(tool.name, tool.description, JSON.stringify(tool.parameters))),
-      0,
-    );
+    const specs = tools.reduce((sum, tool) => sum + this.#cached(tool, () => toolPromptText(tool)), 0);
     return estimateTokens(system ?? "") + specs + this.#ofMessages(messages);
   }
 
   #ofMessages(messages: readonly Message[]): number {
-    return messages.reduce(
-      (sum, message) => sum + this.#cached(message, () => estimateOutput(message, this.#imageTokens)),
-      0,
-    );
+    return messages.reduce((sum, message) => sum + this.#cached(message, () => promptText(message)), 0);
   }
 
-  #cached(key: object, estimate: () => number): number {
+  #cached(key: object, textOf: () => PromptText): number {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const tokens = estimate();
+    const tokens = tokensOf(textOf());
     this.#known.set(key, tokens);
     return tokens;
   }
 }
 
-/** Estimated tokens of a message, on the high side. */
-export function estimateOutput({ content }: Message, imageTokens: number = IMAGE_TOKENS): number {
-  return (content as readonly ContentBlock[]).reduce(
-    (sum, block) => sum + estimateBlock(block, imageTokens),
-    PART_TOKENS,
+function tokensOf({ texts, images, parts }: PromptText): number {
+  return (
+    texts.reduce((sum, text) => sum + estimateTokens(text), 0) + images * IMAGE_TOKENS + parts * PART_TOKENS
   );
 }
 
-export function estimateBlock(block: ContentBlock, imageTokens: number): number {
-  switch (block.type) {
-    case "text":
-      // An empty one represents provider data, such as search results.
-      return estimateTexts(block.text === "" ? JSON.stringify(block.provider_data) : block.text);
-    case "thinking":
-      return estimateTexts(block.thinking, block.signature, block.redacted);
-    case "image":
-      return PART_TOKENS + imageTokens;
-    case "tool_use":
-      return estimateTexts(block.name, block.invalid_input?.raw ?? JSON.stringify(block.input));
-    case "tool_result":
-      if (typeof block.content === "string") return estimateTexts(block.content);
-      return block.content.reduce((sum, part) => sum + estimateBlock(part, imageTokens), PART_TOKENS);
-  }
-}
-
-/** Estimated tokens of one part of a request with these texts. */
-function estimateTexts(...texts: readonly (string | undefined)[]): number {
-  return texts.reduce((sum, text = "") => sum + estimateTokens(text), PART_TOKENS);
+export function estimateOutput(message: Message): number {
+  return tokensOf(promptText(message));
 }

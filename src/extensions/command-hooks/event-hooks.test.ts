@@ -19,12 +19,12 @@ function hooksOf(commands: readonly (string | Partial<HookCommand>)[], cwd = tem
       ...(typeof given === "string" ? {} : given),
     }),
   );
-  const facts = () => ({ session_id: "s", transcript_path: "/t", cwd, permission_mode: "default" });
+  const commonInput = () => ({ session_id: "s", transcript_path: "/t", cwd, permission_mode: "default" });
   return new EventHooks({
     commands: hooks,
     handlers: [],
     surroundings: () => ({ cwd, env: { PATH, HOME: cwd } }),
-    commonInput: facts,
+    commonInput,
   });
 }
 

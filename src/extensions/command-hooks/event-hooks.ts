@@ -45,16 +45,17 @@ export class EventHooks {
 
   /** Runs the hooks of an event in parallel. Never rejects: failed commands are reported in `problems`. */
   async fire(event: HookEvent, { name = "", fields = {}, signal }: HookTrigger = {}): Promise<HookVerdict> {
-    const { commands, handlers, surroundings: place, commonInput: facts } = this.#options;
+    const { commands, handlers, commonInput } = this.#options;
     const matches = (hook: HookCommand | HookHandler): boolean =>
       hook.event === event && matchedName(hook, name) !== undefined;
     const [programs, functions] = [commands.filter(matches), handlers.filter(matches)];
     if (programs.length + functions.length === 0) return NO_VERDICT;
-    const input: HookInput = { ...facts(), hook_event_name: event, ...fields };
+    const input: HookInput = { ...commonInput(), hook_event_name: event, ...fields };
     // A script sees the tool name that its matcher matched.
     const inputOf = (hook: HookCommand | HookHandler): HookInput =>
       "tool_name" in fields ? { ...input, tool_name: matchedName(hook, name) ?? name } : input;
-    const surroundings: HookSurroundings = { ...place(), signal: signal ?? new AbortController().signal };
+    const around = this.#options.surroundings();
+    const surroundings: HookSurroundings = { ...around, signal: signal ?? new AbortController().signal };
     const answers = await Promise.all([
       ...programs.map(async (hook) => readAnswer(hook, await runHook(hook, inputOf(hook), surroundings))),
       ...functions.map((hook) => callHandler(hook, inputOf(hook), surroundings.signal)),

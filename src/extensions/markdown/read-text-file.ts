@@ -33,13 +33,13 @@ export type TextFile =
 /** Reads a regular file of valid UTF-8. Characters that would harm a terminal or a request are replaced. */
 export function readTextFile(
   path: string,
-  { maxBytes, boundary: within, truncates: cut = false }: ReadTextOptions,
+  { maxBytes, boundary, truncates = false }: ReadTextOptions,
 ): TextFile {
   try {
     const real = realpathSync(path);
-    if (within !== undefined && !isWithin(real, realPath(within)))
-      return { fault: `is a link that leads out of ${within}, which is not followed` };
-    const read = readRegularFile(real, maxBytes, cut);
+    if (boundary !== undefined && !isWithin(real, realPath(boundary)))
+      return { fault: `is a link that leads out of ${boundary}, which is not followed` };
+    const read = readRegularFile(real, maxBytes, truncates);
     if ("fault" in read) return read;
     const isLonger = read.length > maxBytes;
     const bytes = isLonger ? truncateUtf8(read, maxBytes) : read;

@@ -117,11 +117,11 @@ export class McpHub {
 
   statuses(): readonly McpServerStatus[] {
     return [...this.#servers.values()].map(({ server, dropped }) => {
-      const { definition, lifecycle: life } = server;
+      const { definition, lifecycle } = server;
       return {
         name: definition.name,
-        status: definition.enabled ? STATUS_BY_STATE[life.state] : "disabled",
-        ...("reason" in life ? { reason: life.reason } : {}),
+        status: definition.enabled ? STATUS_BY_STATE[lifecycle.state] : "disabled",
+        ...("reason" in lifecycle ? { reason: lifecycle.reason } : {}),
         tools: this.#tools.ofServer(definition.name),
         dropped,
       };
@@ -272,12 +272,12 @@ export class McpHub {
     this.#changed = Promise.withResolvers();
     const entry = this.#servers.get(name);
     if (entry === undefined || this.#isClosed) return;
-    const { lifecycle: life } = entry.server;
-    if (!("reason" in life)) {
-      if (life.state === "ready") entry.isFailureReported = false;
+    const { lifecycle } = entry.server;
+    if (!("reason" in lifecycle)) {
+      if (lifecycle.state === "ready") entry.isFailureReported = false;
       return;
     }
-    if (!entry.isFailureReported) this.#options.onNotice(`MCP server ${name}: ${life.reason}`, "server");
+    if (!entry.isFailureReported) this.#options.onNotice(`MCP server ${name}: ${lifecycle.reason}`, "server");
     entry.isFailureReported = true;
   }
 }

@@ -72,12 +72,12 @@ export function toMcpTools(
   return { tools, dropped };
 }
 
-function toMcpTool(listed: ListedTool, server: McpServer, as: string): McpTool {
+function toMcpTool(listed: ListedTool, server: McpServer, agentName: string): McpTool {
   let text: string | undefined;
   let tokens: number | undefined;
   let made: Tool | undefined;
   return {
-    agentName: as,
+    agentName,
     name: listed.name,
     get description() {
       return descriptionOf(listed);
@@ -85,7 +85,7 @@ function toMcpTool(listed: ListedTool, server: McpServer, as: string): McpTool {
     get text() {
       const { inputSchema, annotations } = listed;
       return (text ??= JSON.stringify({
-        name: as,
+        name: agentName,
         description: this.description,
         inputSchema,
         annotations,
@@ -94,7 +94,7 @@ function toMcpTool(listed: ListedTool, server: McpServer, as: string): McpTool {
     get tokens() {
       return (tokens ??= estimateTokens(this.text));
     },
-    tool: () => (made ??= toTool(listed, server, as)),
+    tool: () => (made ??= toTool(listed, server, agentName)),
   };
 }
 

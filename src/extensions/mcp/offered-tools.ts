@@ -63,7 +63,7 @@ export class OfferedTools {
       const current = new Map(tools.map((tool) => [tool.agentName, tool]));
       for (const [as, item] of this.#items)
         if (item.server === server && this.#replace(item, current.get(as))) changed.push(as);
-      for (const tool of tools.filter(({ agentName: as }) => !this.#items.has(as))) {
+      for (const tool of tools.filter(({ agentName }) => !this.#items.has(agentName))) {
         const state = this.#options.forbids(tool.agentName) ? "refused" : "hidden";
         this.#items.set(tool.agentName, { server, tool, state });
         if (state === "hidden") added.push(tool);
@@ -95,8 +95,8 @@ export class OfferedTools {
   }
 
   #reveal(tools: readonly McpTool[]): void {
-    for (const { agentName: as } of tools) {
-      const item = this.#items.get(as);
+    for (const { agentName } of tools) {
+      const item = this.#items.get(agentName);
       if (item?.state !== "hidden") continue;
       item.state = "offered";
       this.#registry?.add(item.tool.tool());
@@ -140,7 +140,7 @@ export class OfferedTools {
       execute: async ({ query }, { signal }) => {
         for (;;) {
           for (const server of servers()) server.ensureStarted();
-          const starting = servers().filter(({ lifecycle: life }) => life.state === "starting");
+          const starting = servers().filter(({ lifecycle }) => lifecycle.state === "starting");
           const found = search(
             this.#select(({ state }) => state !== "refused"),
             query,
@@ -154,19 +154,19 @@ export class OfferedTools {
 
   #answer(query: string, found: readonly McpTool[], starting: readonly McpServer[]): string {
     this.#reveal(found);
-    const all = this.#select(({ state }) => state !== "refused").map(({ agentName: as }) => as);
+    const all = this.#select(({ state }) => state !== "refused").map(({ agentName }) => agentName);
     const names = starting.map(({ definition }) => definition.name).join(", ");
     return [
       ...(found.length === 0
         ? [`No tool found for ${JSON.stringify(query.slice(0, 200))}.`]
         : ["These tools can be called from now on:"]),
-      ...found.map(({ agentName: as, description }) => `${as}: ${firstLine(description)}`),
+      ...found.map(({ agentName, description }) => `${agentName}: ${firstLine(description)}`),
       ...(found.length > 0 || all.length === 0 ? [] : [`Tools there are: ${joinNames(all)}.`]),
       ...(names === "" ? [] : [`Still starting, ask again for theirs: ${names}.`]),
       ...this.#options
         .servers()
-        .flatMap(({ definition: { name }, lifecycle: life }) =>
-          "reason" in life ? [`Server ${name} is not available: ${life.reason}`] : [],
+        .flatMap(({ definition: { name }, lifecycle }) =>
+          "reason" in lifecycle ? [`Server ${name} is not available: ${lifecycle.reason}`] : [],
         ),
     ].join("\n");
   }
@@ -190,7 +190,7 @@ function firstLine(text: string): string {
 /** The tools a query matches, best first: named in full, or sharing words with name or description. */
 function search(tools: readonly McpTool[], query: string): readonly McpTool[] {
   const named = new Set(query.split(/[\s,]+/));
-  const exact = tools.filter(({ agentName: as, name }) => named.has(as) || named.has(name));
+  const exact = tools.filter(({ agentName, name }) => named.has(agentName) || named.has(name));
   if (exact.length > 0) return exact.slice(0, MAX_FOUND);
   const words = wordsOf(query);
   return tools
@@ -201,8 +201,8 @@ function search(tools: readonly McpTool[], query: string): readonly McpTool[] {
     .map(({ each }) => each);
 }
 
-function scoreOf({ agentName: as, description }: McpTool, words: readonly string[]): number {
-  const name = wordsOf(as);
+function scoreOf({ agentName, description }: McpTool, words: readonly string[]): number {
+  const name = wordsOf(agentName);
   const text = description.toLowerCase();
   return words.reduce((sum, word) => {
     if (name.includes(word)) return sum + 4;

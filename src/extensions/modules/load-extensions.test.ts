@@ -142,12 +142,12 @@ test("one that fails later is told once and switched off", async () => {
     };`,
   });
   const [late] = extensions;
-  const facts = () => ({ session_id: "s", transcript_path: "", cwd: "/", permission_mode: "default" });
+  const commonInput = () => ({ session_id: "s", transcript_path: "", cwd: "/", permission_mode: "default" });
   const hooks = new EventHooks({
     commands: [],
     handlers: late?.hooks ?? [],
     surroundings: () => ({ cwd: "/", env: {} }),
-    commonInput: facts,
+    commonInput,
   });
   const before = late?.statuses[0]?.();
   const first = await hooks.fire("Stop");

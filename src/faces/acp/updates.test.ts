@@ -116,15 +116,13 @@ test("a call is announced once, then updated, with absolute places and an end th
 
 test("edits and written files are diffs", () => {
   const { publish, sent } = publisher();
-  const edits = [{ old_string: "a", new_string: "b" }];
-  const hunks = [{ oldStart: 1, newStart: 1, lines: ["-a", "+b", " c"] }];
-  const diff = { path: "/x.ts", hunks, added: 1, removed: 1, isNew: false };
-  publish.item(call({ name: "edit", input: { path: "/x.ts", edits }, state: "ok", diff }));
+  const edits = [{ old_string: "a", new_string: "b" }, { old_string: 1 }];
+  publish.item(call({ name: "edit", input: { path: "/x.ts", edits }, state: "ok" }));
   publish.item(
     call({ id: "c2", callId: "c2", name: "write", input: { path: "y.ts", content: "new" }, state: "ok" }),
   );
   expect(sent.map((update) => ("content" in update ? update.content : undefined))).toEqual([
-    [{ type: "diff", path: "/x.ts", oldText: "a\nc\n", newText: "b\nc\n" }],
+    [{ type: "diff", path: "/x.ts", oldText: "a", newText: "b" }],
     [{ type: "diff", path: "/w/y.ts", newText: "new" }],
   ]);
 });

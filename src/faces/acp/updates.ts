@@ -6,7 +6,7 @@ import type {
   ToolCallStatus,
   ToolKind,
 } from "@agentclientprotocol/sdk";
-import { ownValue } from "../../core/base/json.ts";
+import { isRecord, ownValue } from "../../core/base/json.ts";
 import type { ToolInput } from "../../core/message/message.ts";
 import { resolvePath } from "../../tools/resolve-path.ts";
 import { type Block, blockOf, type CallBlock } from "../../view/blocks.ts";
@@ -211,18 +211,28 @@ export interface ChangeOfCall {
   readonly diff?: FileDiff | undefined;
 }
 
-/** The file changes of a call: by hunk, or a written file in full. Without old text it is a new file. */
+/**
+ * The file changes of a call: by hunk if the file is known, else each edit separately, and a written file in
+ * full. Without old text the protocol treats it as a new file.
+ */
 export function diffContent({ name, input, diff }: ChangeOfCall, cwd: string): ToolCallContent[] {
-  const { path, content } = input;
+  const { path, content, edits } = input;
   if (typeof path !== "string") return [];
-  const file = { type: "diff", path: resolvePath(path, { cwd }) } as const;
+  const diffBase = { type: "diff", path: resolvePath(path, { cwd }) } as const;
   if (diff !== undefined && !diff.isNew)
     return diff.hunks.map(({ lines }) => ({
-      ...file,
+      ...diffBase,
       oldText: sideOf(lines, "+"),
       newText: sideOf(lines, "-"),
     }));
-  return name === "write" && typeof content === "string" ? [{ ...file, newText: content }] : [];
+  if (name === "write" && typeof content === "string") return [{ ...diffBase, newText: content }];
+  if (name !== "edit" || !Array.isArray(edits)) return [];
+  return (edits as readonly unknown[]).flatMap((edit): ToolCallContent[] => {
+    const { old_string: oldText, new_string: newText } = (edit ?? {}) as { readonly [key: string]: unknown };
+    return typeof oldText === "string" && typeof newText === "string"
+      ? [{ ...diffBase, oldText, newText }]
+      : [];
+  });
 }
 
 /** One side of a hunk: its lines except those of the other side. */
@@ -230,10 +240,17 @@ function sideOf(lines: readonly string[], other: "+" | "-"): string {
   return lines.flatMap((line) => (line.startsWith(other) ? [] : [`${line.slice(1)}\n`])).join("");
 }
 
-/** True if {@link diffContent} shows an argument in full. */
-export function isShownAsDiff({ name, input, diff }: ChangeOfCall, argument: string): boolean {
-  if (name === "write") return argument === "content" && typeof input["content"] === "string";
-  return diff !== undefined && argument === "edits";
+/** True if {@link diffContent} shows an argument in full. Replacing all occurrences appears in words. */
+export function isShownAsDiff({ name: tool, input, diff }: ChangeOfCall, argument: string): boolean {
+  const value = input[argument];
+  if (diff !== undefined) return argument === (tool === "write" ? "content" : "edits");
+  if (tool === "write") return argument === "content" && typeof value === "string";
+  if (tool !== "edit" || argument !== "edits" || !Array.isArray(value)) return false;
+  return value.every((edit) => {
+    const { old_string, new_string, ...more } = isRecord(edit) ? edit : {};
+    const isPair = typeof old_string === "string" && typeof new_string === "string";
+    return isPair && Object.keys(more).length === 0;
+  });
 }
 
 const PENDING: ReadonlySet<ToolItem["state"]> = new Set(["writing", "asking"]);

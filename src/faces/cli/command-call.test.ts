@@ -14,8 +14,8 @@ const command: CommandSpec = {
 };
 
 const read = (...args: string[]): object => {
-  const { action, words, afterDashes: behind, has, list } = readCommandCall(command, args);
-  return { action, words, behind, all: has("--all"), to: list("--to"), kind: list("--kind") };
+  const { action, words, afterDashes, has, list } = readCommandCall(command, args);
+  return { action, words, behind: afterDashes, all: has("--all"), to: list("--to"), kind: list("--kind") };
 };
 
 test("words, options in every spelling and what stands behind -- are told apart", () => {
@@ -49,8 +49,8 @@ test("whatever is typed behind a command is read or refused with its usage", () 
   fc.assert(
     fc.property(fc.constantFrom(...COMMANDS), fc.array(word, { maxLength: 5 }), (spec, args) => {
       try {
-        const { words, afterDashes: behind } = readCommandCall(spec, args);
-        expect(args).toEqual(expect.arrayContaining([...words, ...behind]));
+        const { words, afterDashes } = readCommandCall(spec, args);
+        expect(args).toEqual(expect.arrayContaining([...words, ...afterDashes]));
       } catch (error) {
         expect(error).toMatchObject({
           code: "invalid_argument",

@@ -109,13 +109,13 @@ function chooseAction(
 
 function assertCount(
   words: readonly string[],
-  { words: places, afterDashes: behind }: CommandAction,
+  { words: places, afterDashes }: CommandAction,
   fail: (what: string) => Error,
 ): void {
   const least = places.filter((place) => !place.startsWith("[")).length;
   const isOpen = places.some((place) => place.includes("…"));
   if (words.length < least) throw fail(`It needs ${places.join(" ").replace("…", "")}.`);
   if (words.length <= places.length || isOpen) return;
-  const paths = behind === undefined ? "" : " Write paths after --.";
+  const paths = afterDashes === undefined ? "" : " Write paths after --.";
   throw fail(`${JSON.stringify(words[places.length])} is one word too many.${paths}`);
 }

@@ -64,17 +64,17 @@ export function readOptions(args: readonly string[], table: OptionSyntax): Parse
   });
   const end = tokens.find(({ kind }) => kind === "option-terminator")?.index ?? Number.POSITIVE_INFINITY;
   const words: string[] = [];
-  const behind: string[] = [];
+  const afterDashes: string[] = [];
   const values = new Map<string, string[]>();
   for (const token of tokens) {
-    if (token.kind === "positional") (token.index > end ? behind : words).push(token.value);
+    if (token.kind === "positional") (token.index > end ? afterDashes : words).push(token.value);
     if (token.kind !== "option") continue;
     const { name, value } = readOption(token, table);
     values.set(name, [...(values.get(name) ?? []), value]);
   }
   return {
     words,
-    afterDashes: behind,
+    afterDashes,
     has: (name) => values.has(name),
     text: (name) => values.get(name)?.at(-1),
     list: (name) => values.get(name) ?? [],
@@ -259,14 +259,14 @@ export function action(
   help: string,
   options: { readonly [form: string]: string } = {},
 ): CommandAction {
-  const [before = "", behind] = form.split("-- ");
+  const [before = "", afterDashes] = form.split("-- ");
   const words = before.split(" ").filter((word) => word !== "");
   // Placeholders are uppercase.
   const name = words[0] === words[0]?.toLowerCase() ? words.shift() : undefined;
   return {
     name,
     words,
-    afterDashes: behind,
+    afterDashes,
     // Lazy: every start creates these tables, and most starts need none of them.
     get options() {
       return optionTable(options);
@@ -278,11 +278,11 @@ export function action(
 /** The written form of an action: `sessions export [ID] [--format FORMAT] …`. */
 export function actionForm(
   command: CommandSpec,
-  { name, words, options, runOptions, afterDashes: behind }: CommandAction,
+  { name, words, options, runOptions, afterDashes }: CommandAction,
 ): string {
   // Short names appear in the description of the option.
   const named = options.map(({ form }) => `[${form.replace(/^-\w, /, "")}]`);
   const run = runOptions === true ? ["[options of a run]"] : [];
-  const rest = behind === undefined ? [] : [`[-- ${behind}]`];
+  const rest = afterDashes === undefined ? [] : [`[-- ${afterDashes}]`];
   return [command.name, name ?? [], words, named, run, rest].flat().join(" ");
 }

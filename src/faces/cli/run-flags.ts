@@ -39,8 +39,8 @@ export function readFlags(args: readonly string[]): ParsedOptions {
   // No option contains a blank: anything that starts with a dash and has one is a prompt.
   const hint = args.some((arg) => /^-[^=]*\s/.test(arg)) ? "; put a prompt that begins with - after --" : "";
   const fail = (what: string): Error => invalidArgument(`${what} See nano-agent --help${hint}.`);
-  const { words, afterDashes: behind, ...flags } = readOptions(args, { options: FLAGS, fail });
-  return { ...flags, words: [...words, ...behind], afterDashes: [] };
+  const { words, afterDashes, ...flags } = readOptions(args, { options: FLAGS, fail });
+  return { ...flags, words: [...words, ...afterDashes], afterDashes: [] };
 }
 
 /** Validates a run's options. Throws `invalid_argument`, naming option and value, for a wrong one. */

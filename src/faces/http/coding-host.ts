@@ -435,8 +435,8 @@ export class StoredSession implements HostedSession {
     }
     const read = content ?? readSession(this.#file.path);
     const { entries } = read;
-    const { stored: kept, options } = this.#host;
-    const isAsking = kept.factsOf(this.#file).run === "waiting";
+    const { stored, options } = this.#host;
+    const isAsking = stored.factsOf(this.#file).run === "waiting";
     const questions = isAsking ? await openQuestions(read, options.paths) : [];
     // It may have been opened and answered meanwhile.
     if (this.#host.live(this.id) !== undefined) return this.#pendingWork();

@@ -166,15 +166,15 @@ export class Controller extends Control {
   #enter(): void {
     const { input } = this.screen;
     if (input.replaceBackslash() || this.#acceptCompletion()) return;
-    const { expandedText: whole, images } = input;
-    const text = whole.trim();
+    const { expandedText, images } = input;
+    const text = expandedText.trim();
     if (text === "") {
       this.#editing.end();
       const view = this.screen.session?.view;
       if (view !== undefined && canContinue(view)) this.send("Continue.");
       return;
     }
-    const submit = (): boolean => this.#submit(text, () => this.send(whole, images));
+    const submit = (): boolean => this.#submit(text, () => this.send(expandedText, images));
     if (this.screen.session === undefined && text !== "/quit")
       this.#pendingActions.push(() => submit() && input.isEmpty && input.replace(text, images));
     else if (submit()) return;

@@ -206,11 +206,11 @@ class ScreenProgram {
   }
 
   async #start(): Promise<void> {
-    const { picksSession: picks, prompt, isResumed } = this.#options;
+    const { picksSession, prompt, isResumed } = this.#options;
     const send = (): void => {
       if (prompt !== undefined) this.#controller.send(prompt);
     };
-    if (picks && storedSessions(this.#controller).length > 0) {
+    if (picksSession && storedSessions(this.#controller).length > 0) {
       openSessions(this.#controller, {
         onOpened: () => {
           send();
@@ -290,9 +290,9 @@ class ScreenProgram {
     const reflow = reflowOfNamed(text);
     if (reflow !== undefined) this.#screen.reflow = reflow;
     const theme = this.#themeIsSet ? undefined : themeForBackground(text);
-    const { appearance: look } = this.#screen;
-    if (theme !== undefined && look.theme !== "ansi" && look.theme !== theme)
-      this.#screen.setAppearance({ ...look, theme });
+    const { appearance } = this.#screen;
+    if (theme !== undefined && appearance.theme !== "ansi" && appearance.theme !== theme)
+      this.#screen.setAppearance({ ...appearance, theme });
   }
 
   #setTheme(name: string): void {

@@ -28,8 +28,8 @@ export function rollbackText(report: RollbackReport, options: RollbackTextOption
   if (others.length > 0) sections.push(advice(report, on));
   if (lost.length > 0)
     sections.push("Left as it is:", ...listLines(lost.map((each) => leftLine(each, report, on))));
-  const kept = failed.filter(({ isRemainingFolder: isKeptFolder }) => isKeptFolder === true);
-  const broken = failed.filter(({ isRemainingFolder: isKeptFolder }) => isKeptFolder !== true);
+  const kept = failed.filter(({ isKeptFolder }) => isKeptFolder === true);
+  const broken = failed.filter(({ isKeptFolder }) => isKeptFolder !== true);
   if (kept.length > 0) sections.push("Left as it is:", ...listLines(kept.map(failedLine)));
   if (broken.length > 0) sections.push("Failed:", ...listLines(broken.map(failedLine)));
   if (omitted.length > 0)

@@ -28,9 +28,9 @@ export function pageErrorText(error: unknown, words: Words): string {
 
 export function useWork(): Work {
   const words = useWords();
-  const [said, setSaid] = useState<Announcement>();
+  const [announcement, setSaid] = useState<Announcement>();
   return {
-    announcement: said,
+    announcement,
     announce: (text) => setSaid({ kind: "good", text }),
     dismiss: () => setSaid(undefined),
     attempt: async (work) => {
@@ -58,14 +58,14 @@ export function Skeleton(): VNode {
   );
 }
 
-export function WorkLine({ work: { announcement: said, dismiss } }: { readonly work: Work }): VNode | null {
+export function WorkLine({ work: { announcement, dismiss } }: { readonly work: Work }): VNode | null {
   const words = useWords();
-  if (said === undefined) return null;
+  if (announcement === undefined) return null;
   return (
-    <p class={`note ${said.kind}`} role={said.kind === "bad" ? "alert" : "status"}>
+    <p class={`note ${announcement.kind}`} role={announcement.kind === "bad" ? "alert" : "status"}>
       <span>
-        {said.kind === "bad" && <strong>{words.failed}: </strong>}
-        {terminalText(said.text)}
+        {announcement.kind === "bad" && <strong>{words.failed}: </strong>}
+        {terminalText(announcement.text)}
       </span>
       <Button look="bare small" onClick={dismiss}>
         {words.dismiss}

@@ -30,11 +30,11 @@ export function firstAndLast(count: number, options: FirstAndLastOptions = {}): 
       const { messages, reason } = task;
       const maxMessages = reason === "overflow" ? Math.min(count, Math.ceil(messages.length / 2)) : count;
       const cut = cutTo(messages, maxMessages);
-      return cut === undefined ? undefined : compactionOf(messages, cut, meter.measure(task));
+      return cut === undefined ? undefined : compactionOf(messages, cut, await meter.measure(task));
     },
     preview: async (view) => {
       const { messages, info } = view;
-      const size = meter.measure(view);
+      const size = await meter.measure(view);
       const { head, kept } = cutTo(messages, count) ?? { head: [], kept: messages.length };
       const isCut = kept < messages.length;
       return {

@@ -72,15 +72,16 @@ class SummaryCompactor implements Compactor {
     this.#options = options;
   }
 
-  readonly isNeeded = (view: ContextView): boolean => {
+  readonly isNeeded = (view: ContextView): boolean | Promise<boolean> => {
     const { limit } = contextLimits(view, this.#options);
     if (limit === undefined) return false;
     const threshold = Math.max(limit, this.#retryAbove.get(view.conversation) ?? 0);
-    return this.#meter.measure(view).tokens > threshold;
+    if (this.#meter.upperBound(view) <= threshold) return false;
+    return this.#meter.measure(view).then(({ tokens }) => tokens > threshold);
   };
 
   readonly compact = async (task: CompactionTask): Promise<Compaction | undefined> => {
-    const size = this.#meter.measure(task);
+    const size = await this.#meter.measure(task);
     const limits = contextLimits(task, this.#options);
     const compaction = await this.#compactNow(task, size, limits);
     if (task.signal.aborted) return undefined;
@@ -90,9 +91,9 @@ class SummaryCompactor implements Compactor {
   };
 
   readonly preview = async (view: ContextView): Promise<CompactionPreview> => {
-    const size = this.#meter.measure(view);
+    const size = await this.#meter.measure(view);
     const limits = contextLimits(view, this.#options);
-    const isNeeded = this.isNeeded(view);
+    const isNeeded = await this.isNeeded(view);
     const plan = this.#plan(view.messages, size, { ...limits, wasRefused: false });
     const facts = { isNeeded, tokensBefore: size.tokens, limit: limits.limit, window: limits.window };
     if (plan === undefined) {
@@ -107,10 +108,12 @@ class SummaryCompactor implements Compactor {
       };
     }
     const shortened = isNeeded ? this.#shortened(plan, view, size, limits) : undefined;
-    const { replaced, pinned, pins, truncatedTail: cutTail, kept } = plan;
+    const { replaced, pinned, pins, truncatedTail, kept } = plan;
     const rest = view.messages.slice(view.messages.length - kept);
     const summarised =
-      size.fixed + size.of([...pins, ...cutTail, ...rest, this.#note(plan, undefined)]) + SUMMARY_TOKENS;
+      size.fixed +
+      size.of([...pins, ...truncatedTail, ...rest, this.#note(plan, undefined)]) +
+      SUMMARY_TOKENS;
     return {
       ...facts,
       method: shortened === undefined ? "summary" : "shortening",
@@ -190,7 +193,7 @@ class SummaryCompactor implements Compactor {
 
   /** Truncates only results: of the newest turn if they alone are too long, of old turns if enabled. */
   #shortened(
-    { replaced, truncatedTail: cutTail, kept }: CompactionPlan,
+    { replaced, truncatedTail, kept }: CompactionPlan,
     { messages }: ContextView,
     size: ContextSize,
     limits: ContextLimits,
@@ -198,8 +201,8 @@ class SummaryCompactor implements Compactor {
     const { shortenResults = false } = this.#options;
     const before = messages.slice(0, messages.length - kept);
     const candidates = [
-      ...(cutTail.length > 0 ? [[...replaced, ...cutTail]] : []),
-      ...(shortenResults ? [[...shortenToolResults(replaced, SHORT_RESULT_CHARS), ...cutTail]] : []),
+      ...(truncatedTail.length > 0 ? [[...replaced, ...truncatedTail]] : []),
+      ...(shortenResults ? [[...shortenToolResults(replaced, SHORT_RESULT_CHARS), ...truncatedTail]] : []),
     ];
     for (const shorter of candidates) {
       const tokensAfter = size.tokens - size.of(before) + size.of(shorter);

@@ -111,14 +111,14 @@ function sendWithSdk(
   let reader: ReturnType<AiSdkStream["getReader"]> | undefined;
   /** Closed while the answer is held back. */
   let gate: PromiseWithResolvers<void> | undefined;
-  const hold = (held: boolean): void => {
+  const setPaused = (held: boolean): void => {
     if (!held) gate?.resolve();
     gate = held ? (gate ?? Promise.withResolvers<void>()) : undefined;
   };
   const cancel = (): void => {
     cancelled.abort();
     reader?.cancel().catch(() => undefined);
-    hold(false);
+    setPaused(false);
   };
   const read = async (): Promise<void> => {
     const decoder = new AiSdkDecoder(model.provider, emit);
@@ -135,7 +135,7 @@ function sendWithSdk(
   const rethrow = (error: unknown): never => {
     throw aiSdkError(error, model);
   };
-  return { done: read().catch(rethrow).finally(cancel), cancel, setPaused: hold };
+  return { done: read().catch(rethrow).finally(cancel), cancel, setPaused };
 }
 
 /**

@@ -190,9 +190,9 @@ class ChatDecoder implements WireDecoder {
     else this.#plainText(text);
   }
 
-  #taggedText(tag: ThinkTagParser, { reasoning: thought, text }: TextParts): void {
+  #taggedText(tag: ThinkTagParser, { reasoning, text }: TextParts): void {
     if (tag.isDone) this.#tag = undefined;
-    if (thought !== "") this.#addThought(thought);
+    if (reasoning !== "") this.#addThought(reasoning);
     this.#plainText(text);
   }
 

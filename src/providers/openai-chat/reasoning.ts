@@ -114,8 +114,8 @@ export class ThinkTagParser {
     this.#buffer += piece;
     const before = this.#state === "before" ? this.#readStart() : undefined;
     if (before !== undefined) return before;
-    const thought = this.#state === "inside" ? this.#inside() : "";
-    return { reasoning: thought, text: this.#state === "behind" ? this.#after() : "" };
+    const reasoning = this.#state === "inside" ? this.#inside() : "";
+    return { reasoning, text: this.#state === "behind" ? this.#after() : "" };
   }
 
   /** The rest of an answer that ended here. */

@@ -113,7 +113,7 @@ export interface FailedPath {
   readonly path: PathKey;
   readonly reason: string;
   /** True for a folder that stays because it holds something that no call made. */
-  readonly isRemainingFolder?: boolean;
+  readonly isKeptFolder?: boolean;
 }
 
 /** Up to this number, files are synced one by one; beyond it, that is left to the system. */
@@ -229,7 +229,7 @@ class ChangeWriter {
       this.failed.push({
         path,
         reason: reasonOf(error),
-        ...(isKeptFolder ? { isRemainingFolder: isKeptFolder } : {}),
+        ...(isKeptFolder ? { isKeptFolder } : {}),
       });
     }
   }

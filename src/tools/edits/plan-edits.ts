@@ -302,9 +302,11 @@ function foldedRange(edited: EditedText, old: string): Range {
   const endsInBlanks = last === 13 || isBlank(last);
   // Text made of nothing but blanks and line ends would match any line end.
   const found = wanted.trim() === "" ? [] : occurrences(folded, wanted, bodyStart, true);
-  const starts = found.filter((at) => !endsInBlanks || /^(?:\n|$)/.test(folded.charAt(at + wanted.length)));
-  const [start] = starts;
-  if (start === undefined)
+  const starts = found.filter(
+    (each) => !endsInBlanks || /^(?:\n|$)/.test(folded.charAt(each + wanted.length)),
+  );
+  const [at] = starts;
+  if (at === undefined)
     throw refusal(
       "not_found",
       `old_string is not in the file. ${describeNearestLines(text.slice(bodyStart), old)}`,
@@ -312,17 +314,17 @@ function foldedRange(edited: EditedText, old: string): Range {
   if (starts.length > 1)
     throw multipleMatches(
       edited,
-      starts.map((at) => offsets[at] ?? 0),
+      starts.map((each) => offsets[each] ?? 0),
       "It matches only when blanks, line ends, quotes and dashes are not told apart: copy the one place exactly, with lines around it.",
     );
-  const lastUnit = offsets[start + wanted.length - 1] ?? 0;
+  const lastUnit = offsets[at + wanted.length - 1] ?? 0;
   let end = lastUnit + (text.startsWith("\r\n", lastUnit) ? 2 : 1);
   if (endsInBlanks) while (isBlank(text.charCodeAt(end))) end++;
-  let begin = offsets[start] ?? 0;
+  let start = offsets[at] ?? 0;
   // The match begins with the blanks at the end of a line.
   if (isBlank(body.charCodeAt(0)) && /^[^\S\n]+\n/u.test(body))
-    while (begin > bodyStart && isBlank(text.charCodeAt(begin - 1))) begin--;
-  return { start: begin, end };
+    while (start > bodyStart && isBlank(text.charCodeAt(start - 1))) start--;
+  return { start, end };
 }
 
 function insertedText(

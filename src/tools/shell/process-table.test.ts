@@ -3,7 +3,7 @@ import type { ProcessRow } from "../../system/process-identity.ts";
 import { parsePs, selectRows } from "./process-table.ts";
 
 const row = (pid: number, ppid: number, group = pid, session = group): ProcessRow => {
-  return { pid, ppid, group, session, startTime: "1", isAlive: true };
+  return { pid, ppid, group, session, startTime: "1", state: "running" };
 };
 const pids = (rows: readonly ProcessRow[]): readonly number[] => rows.map(({ pid }) => pid);
 

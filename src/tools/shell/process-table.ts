@@ -57,7 +57,7 @@ export function findProcessesNow(query: ProcessQuery): readonly ProcessInfo[] {
 export function isRunning(info: ProcessInfo): boolean {
   if (process.platform !== "linux") return isPidInUse(info.pid);
   const row = readProcessRow(info.pid);
-  return row !== undefined && row.startTime === info.startTime && row.isAlive;
+  return row !== undefined && row.startTime === info.startTime && row.state === "running";
 }
 
 /** True if any process was started since `pid` was, or if the system does not tell (not Linux). */
@@ -79,7 +79,7 @@ function findInProc(query: ProcessQuery): {
   const rows: ProcessRow[] = [];
   for (const pid of candidatePids(query.after)) {
     const row = readProcessRow(pid);
-    if (row !== undefined && row.isAlive) rows.push(row);
+    if (row?.state === "running") rows.push(row);
   }
   const mark = Buffer.from(query.mark);
   let isSettled = true;
@@ -150,7 +150,7 @@ function tryRead(path: string): Buffer | undefined {
 async function findWithPs(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
   const lines = parsePs(await runPs());
   const texts = new Map(lines.map((line) => [line.row.pid, line.text]));
-  const living = lines.map((line) => line.row).filter((row) => row.isAlive);
+  const living = lines.map((line) => line.row).filter((row) => row.state === "running");
   const chosen = selectRows(living, query.roots, (row) => texts.get(row.pid)?.includes(query.mark) ?? false);
   return chosen.map((row) => ({
     pid: row.pid,
@@ -183,7 +183,7 @@ export function parsePs(output: string): readonly { readonly row: ProcessRow; re
       group: Number(group),
       session: Number(group),
       startTime,
-      isAlive: !/^[ZX]/.test(state),
+      state: (/^[ZX]/.test(state) ? "ended" : "running") as ProcessRow["state"],
     };
     return [{ row, text }];
   });

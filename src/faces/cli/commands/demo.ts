@@ -158,8 +158,8 @@ class DemoRun {
       isStyled: stdout.isTerminal,
       columns: () => COLUMNS,
     };
-    const told = new Set(session.notices);
-    const drawer = new LineDrawer({ ...place, write, isLive: true, shownNotices: told }, session.view.items);
+    const shownNotices = new Set(session.notices);
+    const drawer = new LineDrawer({ ...place, write, isLive: true, shownNotices }, session.view.items);
     session.onChange(() => drawer.draw(session.view.items));
     const { stopReason, error } = await session.send(DEMO_PROMPT, { signal: this.#stop });
     drawer.end(session.view.items);

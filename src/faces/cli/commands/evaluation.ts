@@ -88,8 +88,8 @@ async function runEvaluation(call: CommandCall): Promise<number> {
     repeats: countOf(call, "--repeat", MAX_REPEATS),
   };
   const flags = runFlagsOf(call);
-  const { suites, tasks, invalid: faults } = await readTasks(call);
-  if (faults.length > 0) return reportInvalidTasks(call, faults);
+  const { suites, tasks, invalid } = await readTasks(call);
+  if (invalid.length > 0) return reportInvalidTasks(call, invalid);
   if (call.has("--list")) return printTasks(call, tasks);
   const { model: _last, ...config } = withPromptFiles(flags.config, currentFolder());
   const mcp = await withServerFiles(flags.mcp);
@@ -430,9 +430,9 @@ function reportInvalidTasks(context: CommandContext, faults: readonly InvalidTas
 /** `nano-agent eval validate SUITE…`: proves that the tasks tell a solution from a failure. */
 async function validateSuites(call: CommandCall): Promise<number> {
   const jobs = countOf(call, "--jobs", 64);
-  const { tasks, invalid: faults } = await readTasks(call);
+  const { tasks, invalid } = await readTasks(call);
   const { environment, config } = await scratchSettings(call);
-  const proofs: TaskValidation[] = faults.map(unusable);
+  const proofs: TaskValidation[] = invalid.map(unusable);
   return withSignals(async ({ signal, forced }) => {
     const watcher = createProcessWatcher();
     const place = { env: commandVariables(environment, config.values), signal, watcher };
@@ -451,8 +451,8 @@ async function validateSuites(call: CommandCall): Promise<number> {
   });
 }
 
-function unusable({ name, problems: faults }: InvalidTask): TaskValidation {
-  return { task: name, faults, isSolvable: false };
+function unusable({ name, problems }: InvalidTask): TaskValidation {
+  return { task: name, faults: problems, isSolvable: false };
 }
 
 function proofText(proofs: readonly TaskValidation[], style: Style): string {

@@ -75,7 +75,8 @@ async function list(place: McpCall): Promise<number> {
     const lines = rows.flatMap((row) => serverLines(row, textLayoutOf(call)));
     if (lines.length === 0)
       lines.push("There are no MCP servers. To add one: nano-agent mcp add NAME -- COMMAND…");
-    return writeResult(call, { servers: rows, faults: found.problems }, `${lines.join("\n")}\n`);
+    const faults = found.problems.map(({ problem: fault, ...rest }) => ({ ...rest, fault }));
+    return writeResult(call, { servers: rows, faults }, `${lines.join("\n")}\n`);
   });
 }
 
@@ -135,7 +136,7 @@ async function testServer(place: McpCall): Promise<number> {
 /** The server's own name of a tool. Throws `invalid_argument` if it has no such tool. */
 function knownTool({ name, tools, dropped }: McpServerStatus, tool: string): string {
   const names = [...tools, ...dropped].map((each) => each.name);
-  const known = tools.find(({ agentName: as }) => as === tool)?.name ?? tool;
+  const known = tools.find(({ agentName }) => agentName === tool)?.name ?? tool;
   if (names.includes(known)) return known;
   throw invalidArgument(
     `${name} has no tool ${JSON.stringify(tool)}.${didYouMean(tool, names)} Its tools: ${names.join(", ") || "none"}.`,
@@ -294,8 +295,8 @@ const ANY_VARIABLE: ProxyHandler<{ readonly [name: string]: string }> = {
   getOwnPropertyDescriptor: () => ({ configurable: true, enumerable: true, value: "http" }),
 };
 
-function commandServer({ afterDashes: behind, has, list }: CommandCall): object {
-  const [command, ...args] = behind;
+function commandServer({ afterDashes, has, list }: CommandCall): object {
+  const [command, ...args] = afterDashes;
   if (command === undefined)
     throw invalidArgument("mcp add needs a URL, or a command after --: nano-agent mcp add NAME -- COMMAND…");
   for (const option of ["--header", "--transport"] as const)
@@ -304,8 +305,8 @@ function commandServer({ afterDashes: behind, has, list }: CommandCall): object 
   return { command, args, ...(Object.keys(env).length === 0 ? {} : { env }) };
 }
 
-function httpServer({ afterDashes: behind, has, list, text }: CommandCall, url: string): object {
-  if (behind.length > 0) throw invalidArgument("mcp add got a URL and a command. Leave one out.");
+function httpServer({ afterDashes, has, list, text }: CommandCall, url: string): object {
+  if (afterDashes.length > 0) throw invalidArgument("mcp add got a URL and a command. Leave one out.");
   if (has("--env")) throw invalidArgument("--env is for a server that a command starts. Leave it out.");
   const headers = parsePairs(list("--header"), { option: "--header", sign: ":" });
   const type = text("--transport") ?? "http";
@@ -357,7 +358,7 @@ function serverRow(server: McpServerDefinition, status: McpServerStatus): Server
     given: Object.keys(isProcess ? server.env : server.headers),
     source: server.source,
     tokens: tools.reduce((sum, { tokens }) => sum + tokens, 0),
-    tools: tools.map(({ agentName: as, tokens }) => ({ name: as, tokens })),
+    tools: tools.map(({ agentName, tokens }) => ({ name: agentName, tokens })),
     dropped,
   };
 }

@@ -170,7 +170,7 @@ function sessionsCheck(root: string): Check {
 /** Checks for MCP servers whose definition or program is unusable. Starts none: `mcp test` does that. */
 async function serverChecks(settings: Settings): Promise<readonly Check[]> {
   const name = "MCP servers";
-  const { servers, problems: faults } = await findMcpServers(settings);
+  const { servers, problems } = await findMcpServers(settings);
   const missing = servers.flatMap((server): readonly Check[] => {
     if (server.type !== "stdio" || server.command.includes("/")) return [];
     const { state } = programCheck(server.command, server.env["PATH"] ?? settings.environment["PATH"], "");
@@ -179,7 +179,7 @@ async function serverChecks(settings: Settings): Promise<readonly Check[]> {
     return [{ name, state: "warn", message }];
   });
   return [
-    ...faults.map((fault): Check => ({ name, state: "warn", message: unusableServerText(fault) })),
+    ...problems.map((fault): Check => ({ name, state: "warn", message: unusableServerText(fault) })),
     ...missing,
   ];
 }

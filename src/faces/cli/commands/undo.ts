@@ -67,8 +67,7 @@ export async function redo(call: CommandCall): Promise<number> {
 function writeReport({ stdout, stderr }: CommandContext, report: RollbackReport, call: CommandCall): number {
   const isDry = call.has("--dry-run");
   const isGood =
-    report.status !== "refused" &&
-    report.failed.every(({ isRemainingFolder: isKeptFolder }) => isKeptFolder === true);
+    report.status !== "refused" && report.failed.every(({ isKeptFolder }) => isKeptFolder === true);
   if (call.has("--json")) stdout.write(`${JSON.stringify(rollbackJson(report, isDry))}\n`);
   else (isGood ? stdout : stderr).write(rollbackText(report, { isDry, on: "shell" }));
   return isGood ? EXIT.done : EXIT.failed;

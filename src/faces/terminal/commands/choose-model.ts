@@ -192,12 +192,12 @@ interface KeyPrompt {
  * person went back.
  */
 async function promptForKey(control: Control, hints: KeyPrompt = {}): Promise<string | undefined> {
-  const { provider, id, fault } = hints;
+  const { provider, id, fault: problem } = hints;
   const key = await (hints.key ??
     control.ask({
       title: provider === undefined ? "Paste a key" : `Paste a key of ${provider}`,
       notes: ["It is tried at once, and kept in a file that only you can read."],
-      problem: fault,
+      problem,
       isSecret: true,
       enter: "try it",
     }));

@@ -112,7 +112,7 @@ test("history has each text once, the newest last, and reads what was before onl
 });
 
 test("keys of the configuration replace the usual ones, take them from others, and what is wrong is said", () => {
-  const { actionOf, problems: faults } = keymapOf({
+  const { actionOf, problems } = keymapOf({
     queue: ["ctrl+s"],
     send: ["Ctrl-Enter"],
     newline: ["enter"],
@@ -124,7 +124,7 @@ test("keys of the configuration replace the usual ones, take them from others, a
     actionOf.get("alt+enter"),
     actionOf.get("enter"),
     actionOf.get("ctrl+enter"),
-    faults,
+    problems,
   ]).toEqual([
     "queue",
     undefined,

@@ -56,19 +56,19 @@ export interface Keymap {
 
 /** The effective keys: the defaults, overridden by the configuration. */
 export function keymapOf(config: KeyConfig = {}): Keymap {
-  const faults: string[] = [];
+  const problems: string[] = [];
   const actionOf = new Map<string, KeyAction>();
   const keysOf = new Map<KeyAction, readonly string[]>();
   const configured = new Map<KeyAction, readonly string[]>();
   for (const [name, given] of Object.entries(config)) {
     if (!isAction(name)) {
-      faults.push(`keys.${name}: there is no such action. Known: ${Object.keys(ACTIONS).join(", ")}.`);
+      problems.push(`keys.${name}: there is no such action. Known: ${Object.keys(ACTIONS).join(", ")}.`);
       continue;
     }
     const keys = (typeof given === "string" ? [given] : given).flatMap((written) => {
       const key = parseKeyName(written);
       if (key === undefined)
-        faults.push(
+        problems.push(
           `keys.${name}: ${JSON.stringify(written)} names no key. Write it like "ctrl+s" or "alt+enter".`,
         );
       return key === undefined ? [] : [key];
@@ -81,7 +81,7 @@ export function keymapOf(config: KeyConfig = {}): Keymap {
     keysOf.set(name, keys);
     for (const key of keys) actionOf.set(key, name);
   }
-  return { actionOf, keysOf, problems: faults };
+  return { actionOf, keysOf, problems };
 }
 
 function isAction(name: string): name is KeyAction {

@@ -88,7 +88,7 @@ export class Picker<T> implements OpenedPanel {
   }
 
   plain(): PlainPanel {
-    const { title, items, answers, question: asks, onCancel } = this.#options;
+    const { title, items, answers, question, onCancel } = this.#options;
     const all = items.flatMap((item) =>
       (answers?.(item.value) ?? [""]).map((answer, index) => ({ item, answer, index })),
     );
@@ -96,7 +96,7 @@ export class Picker<T> implements OpenedPanel {
       [label, textOf(note), end, answer].filter((text) => text !== "").join("  "),
     );
     const rows = [
-      asks === undefined ? title : `${title} ${asks.text}`,
+      question === undefined ? title : `${title} ${question.text}`,
       ...labels.map((label, index) => `${index + 1}. ${label}`),
       "Number, or an empty line for none:",
     ];
@@ -111,8 +111,8 @@ export class Picker<T> implements OpenedPanel {
   draw(context: ViewContext, maxRows: number): PanelRows {
     this.#quiet.start();
     const { width, marks } = context;
-    const { title, right = "", isSearched = true, keys = ["enter choose"], question: asks } = this.#options;
-    if (asks !== undefined) return { rows: this.#question(asks, context, maxRows) };
+    const { title, right = "", isSearched = true, keys = ["enter choose"], question } = this.#options;
+    if (question !== undefined) return { rows: this.#question(question, context, maxRows) };
     const items = this.#shown();
     this.#marked = Math.max(0, Math.min(this.#marked, items.length - 1));
     const marked = items[this.#marked];
@@ -184,9 +184,9 @@ export class Picker<T> implements OpenedPanel {
   }
 
   handle(event: TerminalEvent): void {
-    const { onKey, question: asks } = this.#options;
+    const { onKey, question } = this.#options;
     if (event.type === "reply") return;
-    if (asks !== undefined && !this.#quiet.isOver) return this.#quiet.restart();
+    if (question !== undefined && !this.#quiet.isOver) return this.#quiet.restart();
     const key = event.type === "key" ? event.key : event.type === "text" ? event.text : "";
     const to = onKey?.(key, this.#marked);
     if (to !== undefined) this.#marked = to;
@@ -194,8 +194,8 @@ export class Picker<T> implements OpenedPanel {
   }
 
   #typed(event: TerminalEvent): void {
-    const { isSearched = true, fromPaste, question: asks } = this.#options;
-    if (isSearched && asks === undefined) this.#type(editLine(this.#filter, event));
+    const { isSearched = true, fromPaste, question } = this.#options;
+    if (isSearched && question === undefined) this.#type(editLine(this.#filter, event));
     else if (event.type === "paste" && fromPaste !== undefined) this.#take(fromPaste(event.text), 0);
     else if (event.type === "text" && /^[1-9]$/.test(event.text)) this.#number(Number(event.text) - 1);
   }
@@ -312,8 +312,8 @@ export class FieldPanel implements OpenedPanel {
   }
 
   plain(): PlainPanel {
-    const { title, notes, problem: fault = "", onEnter, onCancel } = this.#options;
-    const texts = [title, ...notes, fault].filter((text) => text !== "").join(" ");
+    const { title, notes, problem = "", onEnter, onCancel } = this.#options;
+    const texts = [title, ...notes, problem].filter((text) => text !== "").join(" ");
     return {
       rows: [line(`${texts} (an empty line goes back)`)],
       take: (text) => (text.trim() === "" ? onCancel() : onEnter(text.trim())),
@@ -322,7 +322,7 @@ export class FieldPanel implements OpenedPanel {
 
   draw(context: ViewContext, maxRows: number): PanelRows {
     const { width, marks } = context;
-    const { title, notes, problem: fault = "", isSecret = false, enter } = this.#options;
+    const { title, notes, problem = "", isSecret = false, enter } = this.#options;
     const head = titleRule({ title: line(title, { bold: true }), role: "rule" }, context);
     const { text, caret } = this.#editor;
     const hidden = marks.bullet.repeat(text.length);
@@ -335,7 +335,7 @@ export class FieldPanel implements OpenedPanel {
     });
     const texts = [
       ...notes.map((each) => line(each, { role: "muted" })),
-      ...(fault === "" ? [] : [line(fault, { role: "bad" })]),
+      ...(problem === "" ? [] : [line(problem, { role: "bad" })]),
     ];
     const wrapped = texts.flatMap((each) => wrapLine(each, { width, first: line("  ") }));
     const shown = wrapped.slice(0, Math.max(0, maxRows - head.length - rows.length - 3));

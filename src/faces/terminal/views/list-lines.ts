@@ -32,14 +32,14 @@ const MAX_COLUMNS = 100;
 /** Rows around the marked one, under the headings of their groups; a count if not all of them fit. */
 export function listLines(
   rows: readonly ListRow[],
-  { selected: marked, maxRows, width, marks }: ListOptions,
+  { selected, maxRows, width, marks }: ListOptions,
 ): readonly Line[] {
-  const whole = layOut(rows, { selected: marked, width: Math.min(width, MAX_COLUMNS), marks });
+  const whole = layOut(rows, { selected, width: Math.min(width, MAX_COLUMNS), marks });
   if (whole.length <= maxRows) return whole.map(({ row }) => row);
   const room = Math.max(1, maxRows - 1);
-  const at = whole.findIndex(({ index }) => index === marked);
+  const at = whole.findIndex(({ index }) => index === selected);
   const first = Math.max(0, Math.min(at - Math.floor(room / 2), whole.length - room));
-  const count = line(`  ${marked + 1} of ${rows.length}`, { role: "muted" });
+  const count = line(`  ${selected + 1} of ${rows.length}`, { role: "muted" });
   return [...whole.slice(first, first + room).map(({ row }) => row), count];
 }
 
@@ -51,12 +51,12 @@ interface ListedRow {
 
 function layOut(
   rows: readonly ListRow[],
-  { selected: marked, width, marks }: Omit<ListOptions, "maxRows">,
+  { selected, width, marks }: Omit<ListOptions, "maxRows">,
 ): readonly ListedRow[] {
   const ends = Math.max(0, ...rows.map(({ end = "" }) => columnsOf(end)));
   const column = columnOfNotes(rows, width, ends);
   return rows.flatMap(({ label, mark, note, end = "", isDim = false }, index): readonly ListedRow[] => {
-    const isMarked = index === marked;
+    const isMarked = index === selected;
     const head: Line = [
       span(`${isMarked ? marks.chosen : " "} `, { role: "accent" }),
       ...(mark === undefined ? [] : [mark, span(" ")]),

@@ -31,7 +31,7 @@ export interface StatusFacts {
 
 /** Mode, model, context, cost and place in one row; the least important go first if room is short. */
 export function statusLine(
-  { view, location: place, extra = [] }: StatusFacts,
+  { view, location, extra = [] }: StatusFacts,
   { marks, width }: Pick<ViewContext, "marks" | "width">,
 ): Line {
   if (view === undefined) return fitLine([span(`  starting ${marks.more}`, { role: "muted" })], width);
@@ -47,8 +47,8 @@ export function statusLine(
   const mode = modeName(view.mode);
   const isFitting = (parts: readonly string[]): boolean => columnsOf(parts.join(separator)) + 2 <= width;
   const choices: readonly (readonly string[])[] = [
-    [mode, model, share, ...cost, place, ...extra],
-    [mode, model, share, ...cost, place],
+    [mode, model, share, ...cost, location, ...extra],
+    [mode, model, share, ...cost, location],
     [mode, model, share, ...cost],
     [mode, model, share],
     [mode, model],

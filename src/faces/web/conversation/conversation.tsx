@@ -145,9 +145,8 @@ function Questions(): VNode {
           isWritable={isWritable}
           answer={async (answer) => {
             const reply = (): Promise<void> => reader.answer(first.id, { ...answer, sessionId: route.id });
-            // Stopping stops the run, and the call with it. A run that ended to wait, or whose process is
-            // gone,
-            // only accepts answers.
+            // Stopping stops the run, and the call with it. A run that ended to wait, or whose process
+            // is gone, only accepts answers.
             const isStop = answer.choice === "stop" && first.type === "permission" && view.run !== undefined;
             const stop = (): Promise<void> =>
               reader.stop(route.id).catch((error: unknown) => {

@@ -316,7 +316,7 @@ function FieldForm(props: FieldProps): VNode {
       {label !== "" && <p class="why">{label}</p>}
       {problem !== "" && (
         <p class="why bad" role="alert">
-          {revealInvisible(problem)}
+          {words.notAccepted} {revealInvisible(problem)}
         </p>
       )}
       <Options options={options} chosen={chosen} isSeveral={isSeveral} choose={choose} />

@@ -44,8 +44,8 @@ function fed(...items: readonly (JournalEntry | { readonly passing: PassingEvent
   return feed;
 }
 
-function texts({ snapshot: now }: SessionFeed): readonly string[] {
-  return now.view.items
+function texts({ snapshot }: SessionFeed): readonly string[] {
+  return snapshot.view.items
     .filter((item) => item.isVoid !== true)
     .map((item) => (item.type === "user" || item.type === "answer" ? item.text : item.type));
 }
@@ -117,8 +117,8 @@ test("questions open and close, and are asked once each", () => {
 
 test("messages that wait are those that were told last", () => {
   const queue = [{ id: "m", text: "later" }];
-  const { snapshot: now } = fed(ready, { passing: { type: "queue", queue, held: true } });
-  expect([now.view.queue, now.view.queueHeld]).toEqual([queue, true]);
+  const { snapshot } = fed(ready, { passing: { type: "queue", queue, held: true } });
+  expect([snapshot.view.queue, snapshot.view.queueHeld]).toEqual([queue, true]);
 });
 
 test("a conversation that was rewound begins anew", () => {

@@ -145,15 +145,15 @@ export async function followSession(
   const feed = new SessionFeed();
   let detail: SessionDetail | undefined;
   let retry: ConnectionRetry | undefined;
-  let fault: unknown;
+  let error: unknown;
   // A response older than the stream's latest news would undo them.
   let newsCount = 0;
-  const now = (): FollowedSession => ({ ...feed.snapshot, detail, retry, error: fault });
+  const now = (): FollowedSession => ({ ...feed.snapshot, detail, retry, error });
   const notify = (): void => {
     if (!signal.aborted) changed(now);
   };
   const onError = (error: unknown): void => {
-    fault = error;
+    error = error;
     notify();
   };
   const loadDetail = async (): Promise<void> => {

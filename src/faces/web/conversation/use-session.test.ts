@@ -129,7 +129,7 @@ test("a refusal is told as it is", async () => {
   const all = await seen(
     playing(() => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(refusal) }) })),
   );
-  expect(all.map(({ error: fault }) => fault)).toEqual([refusal]);
+  expect(all.map(({ error }) => error)).toEqual([refusal]);
 });
 
 test("nothing is told to who has left", async () => {

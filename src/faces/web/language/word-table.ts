@@ -319,6 +319,7 @@ const TABLE = {
   whatToChange: ["What should change?", "要改什么？"],
   keepPlanning: ["Keep planning", "继续计划"],
   noneOfThese: ["None of these", "都不是"],
+  notAccepted: ["Not accepted:", "此值不符合要求："],
   refuse: ["Refuse", "拒绝"],
   yes: ["Yes", "是"],
   no: ["No", "否"],

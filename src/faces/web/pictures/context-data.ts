@@ -3,7 +3,7 @@ import { SessionState } from "../../../core/agent/state.ts";
 import { omitUndefined } from "../../../core/base/json.ts";
 import type { ContentBlock, Message } from "../../../core/message/message.ts";
 import { cleanUsage } from "../../../core/message/message.ts";
-import { estimateBlock } from "../../../core/model/estimate.ts";
+import { estimateTokens, PART_TOKENS, promptText } from "../../../core/model/estimate.ts";
 import { callTitle } from "../../../view/call-text.ts";
 
 /**
@@ -225,7 +225,8 @@ function piecesOf(
 }
 
 function weightOf(block: ContentBlock): number {
-  return estimateBlock(block, IMAGE_TOKENS);
+  const { texts, images } = promptText({ role: "user", content: [block] as never });
+  return texts.reduce((sum, text) => sum + estimateTokens(text), PART_TOKENS) + images * IMAGE_TOKENS;
 }
 
 function sumOf(sums: ContextSums): number {

@@ -34,13 +34,13 @@ export function stripOf(entries: readonly JournalEntry[]): StripData {
   for (const entry of entries) {
     const from = clock.activeMs;
     clock.apply(entry);
-    const { activeMs: worked } = clock;
-    workedAt.push(worked);
-    if (worked === from) continue;
+    const { activeMs } = clock;
+    workedAt.push(activeMs);
+    if (activeMs === from) continue;
     const last = steps.at(-1);
     const kind = kindOf(entry) ?? last?.kind ?? "t-think";
-    if (last?.kind === kind) steps[steps.length - 1] = { ...last, to: worked, entryId: entry.id };
-    else steps.push({ entryId: entry.id, from, to: worked, kind });
+    if (last?.kind === kind) steps[steps.length - 1] = { ...last, to: activeMs, entryId: entry.id };
+    else steps.push({ entryId: entry.id, from, to: activeMs, kind });
   }
   return { steps: mergeShort(steps, clock.activeMs), length: Math.max(1, clock.activeMs), workedAt };
 }
