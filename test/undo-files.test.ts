@@ -121,7 +121,7 @@ test("a command goes ahead of what takes too long to read for the first time; th
   expect(await room.run([["echo two > 0.txt; echo two > 8.txt; echo new > 9.txt"]])).toEqual(["(no output)"]);
   expect(room.notices).toEqual([
     expect.stringMatching(
-      /^undo: reading \S+ for the first time takes longer than 0\.005 s\. Until 6 files are read, beside the next commands, what/,
+      /^undo: reading \S+ for the first time takes longer than 0\.005 s\. Until 6 files are read, in parallel with the next commands, changes/,
     ),
   ]);
   expect((await room.undo()).left).toEqual([{ path: "8.txt", reason: "lost" }]);

@@ -210,7 +210,7 @@ describe.each(MAKERS)("what %s has sealed", (name, seal) => {
       const messages = (await conversation(server)).map(withoutMaker);
       const model = modelAt(server, name);
       const [again, ...rest] = await outcome(model, { messages, effort: "low" });
-      expect(again).toContain("goes on without the reasoning");
+      expect(again).toContain("continues without the reasoning");
       expect(rest).toEqual(["ok"]);
       expect(await outcome(model, { messages, effort: "low" })).toEqual(["ok"]);
       const sent = server.requests.slice(1).map(({ body }) => JSON.stringify(body).includes(seal));

@@ -96,7 +96,7 @@ test("what subagents do, questions that wait, compactions and requests beside th
     "[permission] delegate (call_2) waits for an answer: costly",
     "[run] ended awaiting_approval after 2 requests: 300 tokens in, 60 out, $0.00042",
     "[context] compaction (threshold) by summary: about 900 tokens before, 100 after",
-    "[context] compaction taken back",
+    "[context] compaction undone",
     "[model] p/m used for retry, N ms: 7 tokens in, 3 out, cost unknown, estimated",
   ]);
 });

@@ -96,7 +96,7 @@ test("the answer to write says what was kept where the model wrote it otherwise"
   const file = fileOf(Buffer.from("one\n"));
   await file.read();
   expect([await file.write("one\r\ntwo\r\n"), file.bytes().toString()]).toEqual([
-    "Updated a (2 lines, was 1, +1 -0). Kept as it was: UTF-8, LF line ends.",
+    "Updated a (2 lines, was 1, +1 -0). Kept unchanged: UTF-8, LF line ends.",
     "one\ntwo\n",
   ]);
 });

@@ -274,7 +274,7 @@ test("an answer that comes after the run has ended says so, and changes nothing"
   const id = session.questions[0]?.id ?? "";
   await session.stop();
   await run;
-  expect(() => session.answer(id, { value: {} })).toThrow("it was answered, or nobody waits any more");
+  expect(() => session.answer(id, { value: {} })).toThrow("it was answered or withdrawn");
   expect((await session.send("Go on")).text).toBe("Again.");
 });
 

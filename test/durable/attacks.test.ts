@@ -282,7 +282,7 @@ test("says of a file that it is none of the folders a database is in", async () 
   writeFileSync(dataDir, "text");
   await expect(createFleet({ dataDir, concurrency: 0 })).rejects.toMatchObject({
     code: "invalid_config",
-    message: expect.stringContaining(`in ${dataDir} cannot be opened: it is a file. Name a folder`),
+    message: expect.stringContaining(`in ${dataDir} cannot be opened: it is a file. Name a writable folder`),
   });
 });
 

@@ -34,7 +34,7 @@ test.each([
   [["-p", "--session-id", `a${"b".repeat(128)}`, "go"], "is not a session id"],
   [["-p", "--fork-session", "go"], "--fork-session copies a session"],
   [["-p", "-c", "--session-id", "x", "go"], "--session-id names a new session"],
-  [["-p", "-c", "--no-session", "go"], "--no-session keeps nothing and --continue goes on"],
+  [["-p", "-c", "--no-session", "go"], "--no-session stores nothing and --continue continues"],
   [["-p", "--mcp-config", "x", "go"], "there is no such file. Name a JSON file, or pass JSON itself"],
   [["-p", "--pattern", "plam", "go"], "plan"],
   [["sessions", "lst"], "Did you mean list?"],

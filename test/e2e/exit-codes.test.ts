@@ -110,7 +110,7 @@ test("55: the budget, which is that of the session: it holds after -c, and says 
   expect(end.stderr).toContain(
     "Budget used up. $0.006 of $0.008 is spent in this session, and what is left does not cover the next request.",
   );
-  expect(end.stderr).toContain('go on with nano-agent -p -c "…", with a higher --max-budget-usd');
+  expect(end.stderr).toContain('continue with nano-agent -p -c "…", with a higher --max-budget-usd');
   expectOneLine(end);
   const again = await place.run(["-p", "-c", ...budget, "go on"], server);
   expect([again.code, server.requests.length]).toEqual([55, 1]);
@@ -150,7 +150,7 @@ test("56: the model goes in circles, saying which call it was and how to go on",
     "nano-agent: The model is repeating itself and has been warned. The last 3 calls of bash had the same arguments and the same result.",
     [],
   ]);
-  expect(ended).toContain("go on with nano-agent -p -c");
+  expect(ended).toContain("continue with nano-agent -p -c");
   expect(JSON.stringify(server.requests[3]?.body)).toContain("Going on like this will not change anything");
   const next = await place.run(["-p", "-c", "go on"], server);
   expect(next).toMatchObject({ code: 0, stdout: "I see.\n" });

@@ -34,7 +34,7 @@ test("the user's skill is offered, loaded, and what it speaks of can be read fro
   expect(code).toBe(3);
 });
 
-test("a definition that cannot be used is told, and the run goes on without it", async () => {
+test("a definition that cannot be used is told, and the run continues without it it", async () => {
   const cwd = tempFolder({
     ".claude/agents/bad.md": "---\nname: [\n---\nx",
     ".claude/skills/bad/SKILL.md": "x",
@@ -313,6 +313,6 @@ test("an extension that calls process.exit has that call fail, and the run ends 
   );
   expect([code, results]).toEqual([0, ["printed", expect.stringContaining("It called process.exit(0)")]]);
   expect(stderr).toMatch(
-    /noise of the load\nnoise of the tool\nnoise of the stream.*noisy\.ts failed where nobody called it/s,
+    /noise of the load\nnoise of the tool\nnoise of the stream.*noisy\.ts failed outside a call/s,
   );
 });

@@ -113,7 +113,7 @@ test("somebody logs in with a browser, and out", async () => {
 
 test.each<[readonly string[], RegExp]>([
   [["add", "a b", "--", "x"], /"a b" is not a name for a server/],
-  [["add", "x"], /needs a URL, or behind -- a command/],
+  [["add", "x"], /needs a URL, or a command after --/],
   [["add", "x", "ftp://y"], /not an http:\/\/ or https:\/\/ address/],
   [["add", "x", "http://y", "--", "z"], /got a URL and a command/],
   [["add", "x", "http://y", "--header", "nonsense"], /--header "nonsense": write NAME: TEXT/],

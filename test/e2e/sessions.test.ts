@@ -141,7 +141,10 @@ test("an unfinished run says how to go on, and that works", async () => {
   const place = sessionPlace();
   const server = await modelServer([calls("read", { path: "." }), says("went on")]);
   const cut = await place.run(["-p", "--max-turns", "1", "go"], server);
-  expect(cut).toMatchObject({ code: 53, stderr: expect.stringContaining('go on with nano-agent -p -c "…"') });
+  expect(cut).toMatchObject({
+    code: 53,
+    stderr: expect.stringContaining('continue with nano-agent -p -c "…"'),
+  });
   expect(await place.run(["-p", "-c", "go on"], server)).toMatchObject({ code: 0, stdout: "went on\n" });
   server.assertFinished();
 });

@@ -86,7 +86,7 @@ export const FAULTS_OF_DISKS: readonly Fault[] = [
   }),
   disk("a folder in place of the long-term memory", "the run continues without it and says so", {
     ...remembering("static"),
-    stderr: ["the run goes on without"],
+    stderr: ["the run continues without it"],
     prepare: ({ state }) => void mkdirSync(join(state, "nano-agent", "memory.db"), { recursive: true }),
   }),
   disk("no space for long output", "commands run; long output is truncated, with the reason", {

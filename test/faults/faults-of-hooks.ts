@@ -205,7 +205,7 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
       },
     }),
     stopReason: "completed",
-    warns: "the run goes on without",
+    warns: "the run continues without it",
     told: "ran",
   },
   {

@@ -187,7 +187,7 @@ describe.skipIf(missing !== "")("commands in the sandbox", () => {
       (await room.bash({ command: "mkdir v; echo x > v/a; mv v .vscode; sleep 5; echo late" })).content,
     );
     const kept =
-      /\[sandbox: \S+\/\.vscode is as it was before; what a command put there is kept as (\S+)\]/.exec(
+      /\[sandbox: \S+\/\.vscode is as it was before; the command's version is kept as (\S+)\]/.exec(
         text,
       )?.[1];
     expect([

@@ -103,7 +103,7 @@ test.each(Object.keys(INPUTS))("a link that is swapped after the check loses: %s
       said: false,
       untouched: true,
     });
-    expect(said).toMatch(/leads elsewhere|took (?:its|the) place|no such file/);
+    expect(said).toMatch(/no longer leads|taken (?:its|the) place|no such file/);
   }
 });
 
@@ -138,7 +138,7 @@ test.skipIf(process.platform !== "linux")(
         const said = await call(toolOf(way), input).catch((error: unknown) => String(error));
         if (/SECRET outside|secret-name/.test(said)) escapes.push(`${way}: ${said}`);
         if (said === "refused") counts.refused++;
-        else if (/^Error|leads elsewhere|took .* place|no such/.test(said)) counts.lost++;
+        else if (/^Error|no longer leads|taken .* place|no such/.test(said)) counts.lost++;
         else counts.done++;
         if (round % 50 === 0 && !isUntouched(outside)) escapes.push(`${way}: something was written outside`);
       }

@@ -167,7 +167,7 @@ test("an undo brings the conversation back, with what came after, and stops comp
     "assistant: end",
   ];
   expect(lines(agent.getState().messages)).toEqual(whole);
-  await expect(agent.undoCompaction()).rejects.toThrow("no compaction to take back");
+  await expect(agent.undoCompaction()).rejects.toThrow("no compaction to undo");
   await agent.run("on");
   expect(lines(agent.getState().messages)).toEqual([...whole, "user: on", "assistant: more"]);
   await agent.run("and on");

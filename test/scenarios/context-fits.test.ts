@@ -70,7 +70,7 @@ test("a nested run that outgrows the window is compacted by itself; the conversa
   ]);
   expect(agent.getState().messages.map((message) => messageText(message))).toEqual(["go", "end"]);
   expect(result.usage.outputTokens).toBe(50 * 7 + 20);
-  await expect(agent.undoCompaction()).rejects.toThrow("no compaction to take back");
+  await expect(agent.undoCompaction()).rejects.toThrow("no compaction to undo");
 });
 
 test("a pattern makes room in the conversation once, not in each of its phases", async () => {

@@ -116,5 +116,5 @@ test("ids and edits of a compacted conversation are the same when the journal is
   expect(new InMemoryMemory({ journal: read }).items()).toEqual(items);
   expect([new Set(items.map(({ id }) => id)).size, items.at(-1)?.marks]).toEqual([items.length, ["newest"]]);
   expect(transcriptViolations(agent.conversation.getMemory())).toEqual([]);
-  await expect(agent.undoCompaction()).rejects.toThrow(/no compaction to take back/);
+  await expect(agent.undoCompaction()).rejects.toThrow(/no compaction to undo/);
 });

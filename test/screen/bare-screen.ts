@@ -16,13 +16,13 @@ export function bareScreen(
       write: () => undefined,
       checkSize: () => false,
     },
-    look: { unicode: true, colors: "none" },
+    appearance: { unicode: true, colors: "none" },
     keymap: keymapOf(),
     clock: { now, elapsed: now },
     onAction,
     sources: { files: () => [], commands: () => [] },
     cwd: "/w",
-    place: () => "w",
+    location: () => "w",
     history: new History(() => []),
   } as unknown as ScreenOptions);
   screen.resume();

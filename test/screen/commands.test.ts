@@ -416,7 +416,7 @@ test("Ctrl+Z gives the terminal to the shell, and fg comes back to what was writ
   await program.typeUntil("echo in the $((1+1))nd shell\r", "in the 2nd shell");
   await program.typeUntil("fg\r", (screen) => screen.lastIndexOf("❯ a draft") > screen.indexOf("2nd shell"));
   await program.typeUntil("\r", "Hello.");
-  await program.typeUntil(KEYS.ctrl("d"), "To go on:");
+  await program.typeUntil(KEYS.ctrl("d"), "To resume:");
   expect(program.emulator.modes.wraparound).toBe(true);
 });
 
@@ -430,7 +430,7 @@ test("Ctrl+Z in the middle of a run leaves a usable shell, and fg brings back wh
   await program.typeUntil("echo in the $((1+1))nd shell\r", "in the 2nd shell");
   await program.typeUntil("fg\r", "The beginning, and the end.");
   await program.hides("esc stops");
-  await program.typeUntil(KEYS.ctrl("d"), "To go on:");
+  await program.typeUntil(KEYS.ctrl("d"), "To resume:");
   program.type("exit $?\r");
   expect((await program.end).code).toBe(0);
 });

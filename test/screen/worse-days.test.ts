@@ -211,7 +211,7 @@ test("what the shell printed before stays in the scrollback, whatever the width 
   }
   program.type(KEYS.ctrl("c"));
   await program.hides("❯ xxxx");
-  await program.typeUntil(KEYS.ctrl("d"), "To go on");
+  await program.typeUntil(KEYS.ctrl("d"), "To resume:");
   const text = program.emulator.rows.join("\n");
   const seen = Array.from(
     { length: 50 },

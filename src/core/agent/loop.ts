@@ -53,7 +53,8 @@ type Answer = Omit<Extract<ModelTurn, { readonly type: "answer" }>, "type">;
  * is a stop reason, which {@link endRun} records.
  */
 export async function loop(run: Run): Promise<Ending> {
-  if (usesSeparateTranscript(run)) return loopOnSeparateTranscript(run);
+  const isFinalOnly = run.settings.memory === "final-only" && run.scope === undefined;
+  if (isFinalOnly && !run.state.transcript.hasPending) return loopOnSeparateTranscript(run);
   const cut = await completeOpenTurn(run);
   if (cut !== undefined) return cut;
   for (;;) {
@@ -79,10 +80,6 @@ export async function loop(run: Run): Promise<Ending> {
         : await afterText(run, turn);
     if (ending !== undefined) return ending;
   }
-}
-
-function usesSeparateTranscript({ settings, scope, state }: Run): boolean {
-  return settings.memory === "final-only" && scope === undefined && !state.transcript.hasPending;
 }
 
 /** The turns on a separate transcript; the conversation keeps only the answer. */
@@ -147,31 +144,28 @@ async function afterCalls(
 }
 
 /** The tool choice of the next request, derived from options and entries, so a resumed run asks the same. */
-function toolChoiceOf({ until, state }: Run): ToolChoice | undefined {
+function toolChoiceOf({ until, state: { progress } }: Run): ToolChoice | undefined {
   const { toolChoice, finishTool } = until;
   // The model called the finish tool and was corrected, or answered in text where it must call it.
-  if (
-    finishTool !== undefined &&
-    (state.progress.finishReminders > 0 || state.progress.hasCalled(finishTool))
-  )
+  if (finishTool !== undefined && (progress.finishReminders > 0 || progress.hasCalled(finishTool)))
     return { type: "tool", name: finishTool };
   // A forced choice applies to the first answer only; if it stayed, the model could never stop calling.
-  const isKept = finishTool !== undefined || toolChoice === "none" || state.progress.iterations === 0;
+  const isKept = finishTool !== undefined || toolChoice === "none" || progress.iterations === 0;
   return isKept ? toolChoice : undefined;
 }
 
 /** The model called no tool. Undefined when the run continues all the same. */
 async function afterText(run: Run, answer: Answer): Promise<Ending | undefined> {
-  if (answer.finishReason.unified === "pause") return undefined;
+  const { unified } = answer.finishReason;
+  if (unified === "pause") return undefined;
   const steering = steeringOf(run);
   for (const message of steering) await record(run, message);
   if (steering.length > 0) return undefined;
-  if (answer.cappedBy !== undefined && answer.finishReason.unified === "length")
+  if (answer.cappedBy !== undefined && unified === "length")
     return { ...budgetEnding(run, answer.cappedBy), text: messageText(answer.message) };
   const { finishTool } = run.until;
   if (finishTool === undefined || isAbnormalFinish(answer.finishReason)) {
-    const doubt =
-      answer.finishReason.unified === "stop" ? await checkFinalAnswer(run, answer.message) : undefined;
+    const doubt = unified === "stop" ? await checkFinalAnswer(run, answer.message) : undefined;
     if (doubt === "again") return undefined;
     if (doubt === undefined) return answerEnding(run, answer);
     return { stopReason: "error", text: messageText(answer.message), error: doubt };
@@ -221,9 +215,8 @@ async function callerEnding(
     if (typeof text === "string") return { stopReason: "max_iterations", text, addsText: true };
     throw invalidArgument("onMaxIterations returned no text: return the answer of the run.");
   } catch (error) {
-    return run.signal.aborted
-      ? abortEnding(run.signal)
-      : { stopReason: "error", error: toNanoAgentError(error) };
+    if (run.signal.aborted) return abortEnding(run.signal);
+    return { stopReason: "error", error: toNanoAgentError(error) };
   }
 }
 

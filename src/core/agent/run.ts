@@ -190,8 +190,8 @@ export interface Recorder extends Pick<Run, "journal" | "state" | "emit" | "scop
 
 /**
  * Stores an entry, folds it into the state and publishes it, in that order. An answer may be published while
- * the records that follow from it are stored with it: {@link whenRecorded} waits for that. Rejects with `journal`
- * if an entry cannot be stored, and with `aborted` if the run was released.
+ * the records that follow from it are stored with it: {@link whenRecorded} waits for that. Rejects with
+ * `journal` if an entry cannot be stored, and with `aborted` if the run was released.
  */
 export async function record(run: Recorder, entry: NewEntry): Promise<JournalEntry> {
   if (run.shared?.isReleased() === true)

@@ -73,7 +73,7 @@ function skillFolders(
     try {
       const folder = realpathSync(path);
       if (root === undefined || isWithin(folder, realPath(root))) return [{ path, name, folder }];
-      fault(`is behind a link that leads out of ${root}; such links are not followed`);
+      fault(`is behind a link that leads out of ${root}, which is not followed`);
     } catch (error) {
       fault(`cannot be read: ${errorMessage(error)}`);
     }

@@ -31,7 +31,7 @@ function opened() {
   };
   const screen = new PlainScreen({
     terminal: { size: { columns: 80, rows: 24 }, isBusy: false, write: (text: string) => written.push(text) },
-    look: { unicode: false },
+    appearance: { unicode: false },
     clock: { now: () => now, elapsed: () => now },
     onAction: (action: string) => {
       if (action === "send") sent.push(screen.input.text);

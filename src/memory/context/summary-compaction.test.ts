@@ -120,7 +120,7 @@ test("on request old tool results are shortened first, and the model is not aske
 test.each([
   ["fails", { type: "failed", error: new NanoAgentError("provider_error", "down") } as const, "down"],
   ["is empty", answer(" "), "wrote none"],
-  ["is longer than the conversation", answer("word ".repeat(30_000)), "longer than what it stands for"],
+  ["is longer than the conversation", answer("word ".repeat(30_000)), "longer than what it replaces"],
   ["may not be paid", { type: "exhausted", limit: "usd" } as const, "budget is used up"],
 ])("when the summary %s the conversation stays as it is", async (_what, reply, why) => {
   const { task, warnings } = asked(work(40, 30), {}, [reply, reply]);

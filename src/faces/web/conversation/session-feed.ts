@@ -152,8 +152,8 @@ export async function followSession(
   const notify = (): void => {
     if (!signal.aborted) changed(now);
   };
-  const onError = (error: unknown): void => {
-    error = error;
+  const onError = (latest: unknown): void => {
+    error = latest;
     notify();
   };
   const loadDetail = async (): Promise<void> => {
