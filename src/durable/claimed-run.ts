@@ -239,7 +239,7 @@ export class ClaimedRun {
     return agent;
   }
 
-  /** Settles with `reading`; rejects if the run was released meanwhile. */
+  /** Settles with `reading`; rejects if the run is released first. */
   async #orDropped<T>(reading: Promise<T>): Promise<T> {
     const found = await reading;
     this.#dropped.signal.throwIfAborted();

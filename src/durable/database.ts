@@ -169,7 +169,7 @@ async function openEmbedded({ dataDir }: DatabaseOptions): Promise<Database> {
   };
 }
 
-/** The embedded database has no lock of its own: two processes would overwrite each other's data. */
+/** The embedded database does not lock its folder: two processes would overwrite each other's data. */
 async function lockFolder(dataDir: string): Promise<SessionLock> {
   const folder = resolve(dataDir);
   try {

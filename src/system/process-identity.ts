@@ -24,9 +24,9 @@ export function processState(identity: ProcessIdentity): "running" | "ended" | "
   if (identity.boot !== bootId()) return "ended";
   if (!isPidInUse(identity.pid)) return "ended";
   const row = readProcessRow(identity.pid);
-  // What dies with an exiting process may still run, so only its end counts.
-  const hasEnded = row !== undefined && (row.startTime !== identity.start || row.state === "ended");
-  if (row !== undefined) return hasEnded ? "ended" : "running";
+  // The children of an exiting process may still be running, so it counts as running until it has ended.
+  if (row !== undefined)
+    return row.startTime === identity.start && row.state !== "ended" ? "running" : "ended";
   if (process.platform === "linux") return isPidInUse(identity.pid) ? "running" : "ended";
   return isStartedAt(identity) ? "running" : "ended";
 }

@@ -175,7 +175,7 @@ interface StartedCommand {
   readonly input: ToolInput;
   /** Number of changes before it. */
   readonly stamp: number;
-  /** Number of its own changes. */
+  /** Number of changes it made itself. */
   own: number;
 }
 

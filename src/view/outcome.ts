@@ -20,7 +20,7 @@ export interface Denial {
   readonly reason: string;
   /** The reason for programs; absent if the gate gave none. */
   readonly code?: DecisionCode;
-  /** Why it needed approval, if nobody could answer. */
+  /** Why it needed approval, if there was no one to ask. */
   readonly questionCode?: DecisionCode;
   /** The rule that would allow it. */
   readonly suggestion?: string;
@@ -272,7 +272,7 @@ function denialAdvice({ denials, goOn, hasSandbox = false }: OutcomeFacts): stri
   return `${count}: ${calls}. ${help ?? `${flag} would allow ${denials.length === 1 ? "it" : "all of them"}`}; ${next}.`;
 }
 
-/** A refused call in one line; with the reason, unless it was only that nobody could be asked. */
+/** A refused call in one line, with the reason unless there was simply no one to ask. */
 function refusedCall({ name, input, reason, code }: Denial): string {
   const title = callTitle(input);
   const call = title === "" ? name : `${name} ${title}`;

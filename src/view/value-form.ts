@@ -27,7 +27,7 @@ export class ValueForm {
     return this.#values.length;
   }
 
-  /** The current field; `undefined` if there is none left, and any text then means yes. */
+  /** The current field; `undefined` after the last one, when any text means yes. */
   get field(): ValueField | undefined {
     return this.fields[this.at];
   }

@@ -13,7 +13,7 @@ export interface PlanDecision {
   readonly changes?: string;
 }
 
-/** The `present_plan` tool. If nobody can answer, the plan is the answer of the run. */
+/** The `present_plan` tool. Without anyone to answer, the plan is the run's answer. */
 export function createPlanTool(
   mode: () => PermissionMode,
   isAttended: () => boolean,

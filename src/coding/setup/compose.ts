@@ -80,7 +80,7 @@ export interface Composition {
   readonly plugins: Plugins;
   /** Hooks of the settings and of extensions; absent if there are none. */
   readonly hooks: SessionHooks | undefined;
-  /** The MCP servers; absent if there is none that can be used. */
+  /** The MCP servers; absent if none is usable. */
   readonly mcp: OpenMcp | undefined;
   readonly mcpStatuses: () => readonly McpServerView[];
   readonly checkpoints: Checkpoints | undefined;
@@ -132,7 +132,7 @@ async function find(
   // Text from servers may contain secrets they were given.
   const onMcpNotice = (text: string): void => warnAbout("mcp", onNotice)(redact?.text(text) ?? text);
   for (const fault of servers.problems) onMcpNotice(unusableServerText(fault));
-  // Loads meanwhile: it is needed last.
+  // Needed last, so it loads in the background.
   const mcpParts = servers.servers.length === 0 ? undefined : import("../mcp/mcp-parts.ts");
   // Assigned, not copied: a copy would read the environment of commands, which takes time and can wait.
   Object.assign(shell, { port: ports?.shell });

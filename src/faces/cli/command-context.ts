@@ -161,7 +161,7 @@ const MIN_WIDTH = 12;
 /** One of the program's output streams. Its methods never throw. */
 export interface Output {
   readonly isTerminal: boolean;
-  /** Writes text as it is; nothing once the reader is gone. */
+  /** Writes text unchanged. Does nothing once the reader has closed the pipe. */
   readonly write: (text: string) => void;
   /** True if so much output is pending that producing more should pause. */
   readonly isFull: boolean;

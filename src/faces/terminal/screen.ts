@@ -459,7 +459,7 @@ export class Hint {
     return ms < this.#until ? wrapLine(this.#line, { width, first: line("  ") }).slice(0, MAX_ROWS) : [];
   }
 
-  /** Milliseconds until the hint disappears; 0 if there is none. */
+  /** Milliseconds until the hint disappears; 0 without a hint. */
   remainingAt(ms: number): number {
     return this.#line === undefined ? 0 : Math.max(0, (this.#until ?? ms) - ms);
   }

@@ -181,7 +181,7 @@ class CodexReader {
     this.#items.push(resultItem({ callId: item["call_id"], content, isError }, time, this.#unknown));
   }
 
-  /** As an answer of its own: answers in a row are joined later. */
+  /** As a separate answer: consecutive answers are joined later. */
   #addBlock(time: number | undefined, block: AssistantBlock): void {
     const model = `${this.#provider}/${this.#model}`;
     this.#items.push({ type: "assistant", content: [block], model, finish: "stop", time });

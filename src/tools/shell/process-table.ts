@@ -177,13 +177,13 @@ export function parsePs(output: string): readonly { readonly row: ProcessRow; re
     const match = PS_LINE.exec(line);
     if (match === null) return [];
     const [, pid, ppid, group, state = "", startTime = "", text = ""] = match;
-    const row = {
+    const row: ProcessRow = {
       pid: Number(pid),
       ppid: Number(ppid),
       group: Number(group),
       session: Number(group),
       startTime,
-      state: (/^[ZX]/.test(state) ? "ended" : "running") as ProcessRow["state"],
+      state: /^[ZX]/.test(state) ? "ended" : "running",
     };
     return [{ row, text }];
   });

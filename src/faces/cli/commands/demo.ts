@@ -280,7 +280,7 @@ class ScratchProject {
     });
   }
 
-  /** Runs the tests with the `node` on the PATH. Resolves even if there is none. */
+  /** Runs the tests with the `node` on the PATH. Resolves even without one. */
   test(
     environment: Environment,
     signal: AbortSignal,

@@ -187,7 +187,7 @@ async function findServers({ call, settings }: McpCall): Promise<FoundServers> {
   return found;
 }
 
-/** The server named by the first word. Throws `invalid_argument` if there is none. */
+/** The server named by the first word. Throws `invalid_argument` for an unknown name. */
 async function namedServer(place: McpCall): Promise<McpServerDefinition> {
   const [name = ""] = place.call.words;
   const found = await findServers(place);

@@ -30,11 +30,10 @@ import { checkLine } from "./check-lines.ts";
 
 /**
  * `nano-agent permissions check COMMAND`: explains what the current rules of this folder decide about a
- * command line. Exit 3 if it would not simply run. Without a command: reads JSON lines `{ tool, input,
- * rules?, defaults?, cwd?, workspace?, home?, mode?, sandbox? }` and answers each with one line `{ decision,
- * part?, rule?, reason, suggestion?, runs? }` as soon as it is read; a malformed line is answered with `{
- * error }`, and the exit code is 2 once all are answered. `nano-agent permissions defaults` lists the
- * built-in rules.
+ * command line. Exit 3 if it would not run without a question. Without a command: reads JSON lines
+ * `{ tool, input, rules?, defaults?, cwd?, workspace?, home?, mode?, sandbox? }` and answers each at once with
+ * `{ decision, part?, rule?, reason, suggestion?, runs? }`, a malformed one with `{ error }` and, at the end,
+ * exit 2. `nano-agent permissions defaults` lists the built-in rules.
  */
 export async function permissions(call: CommandCall): Promise<number> {
   if (call.action === "defaults") {
@@ -113,7 +112,7 @@ async function checkInput({ stdout, stderr, environment }: CommandContext): Prom
  * `nano-agent trust`: shows everything in the project of the working directory that can act, with its
  * effects, and approves it once the person agrees (`--yes`: at once). `--list` names the folders with
  * approvals, `--remove [FOLDER]` withdraws approval. Approval covers exactly this content in exactly this
- * folder. Exit 3 if there was something to approve and nobody did.
+ * folder. Exit 3 if something was left unapproved.
  */
 export async function trust(call: CommandCall): Promise<number> {
   const actions = (["--yes", "--list", "--remove"] as const).filter((option) => call.has(option));

@@ -246,7 +246,7 @@ const KINDS: { readonly [K in ImportItem["kind"]]: string } = {
 /**
  * `nano-agent import-settings AGENT`: shows which of another agent's settings can be imported and which
  * cannot, and imports them once the person agrees (`--yes`: at once). Existing settings are kept. Exit 3 if
- * there was something to import and nobody agreed.
+ * the person does not agree to an import.
  */
 export async function importSettings(call: CommandCall): Promise<number> {
   const { stdout, environment } = call;

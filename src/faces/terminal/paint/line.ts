@@ -262,7 +262,7 @@ const CLOSING = /^[\u3001\u3002\uff0c\uff0e\uff01\uff1f\uff1a\uff1b\uff09\u300d\
 const PARTS =
   / +|[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]|[^ \u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+/gu;
 
-/** Text on one line: any run of white space becomes one blank. */
+/** Text on one line: each run of whitespace becomes one space. */
 export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, " ");
 }

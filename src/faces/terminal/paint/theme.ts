@@ -155,7 +155,7 @@ export function reflowOfNamed(reply: string): Reflow | undefined {
   return reply === "[>0;276;0c" ? "counting" : undefined;
 }
 
-/** The theme for a reported background (`]11;rgb:ffff/ffff/ffff`); undefined if there is none. */
+/** The theme for a reported background (`]11;rgb:ffff/ffff/ffff`); undefined if the report has no color. */
 export function themeForBackground(reply: string): ThemeName | undefined {
   const found = /^\]11;rgba?:([\da-f]{1,4})\/([\da-f]{1,4})\/([\da-f]{1,4})/i.exec(reply);
   if (found === null) return undefined;
