@@ -31,9 +31,9 @@ import { checkLine } from "./check-lines.ts";
 /**
  * `nano-agent permissions check COMMAND`: explains what the current rules of this folder decide about a
  * command line. Exit 3 if it would not run without a question. Without a command: reads JSON lines
- * `{ tool, input, rules?, defaults?, cwd?, workspace?, home?, mode?, sandbox? }` and answers each at once with
- * `{ decision, part?, rule?, reason, suggestion?, runs? }`, a malformed one with `{ error }` and, at the end,
- * exit 2. `nano-agent permissions defaults` lists the built-in rules.
+ * `{ tool, input, rules?, defaults?, cwd?, workspace?, home?, mode?, sandbox? }` and answers each at once
+ * with `{ decision, part?, rule?, reason, suggestion?, runs? }`, a malformed one with `{ error }` and, at the
+ * end, exit 2. `nano-agent permissions defaults` lists the built-in rules.
  */
 export async function permissions(call: CommandCall): Promise<number> {
   if (call.action === "defaults") {
